@@ -44,6 +44,7 @@ ODD_AT = [2 if left else 0 for left in LEFT]
 
 def text(rows, header=None, separator=",", end="\n"):
     "A delimited file."
+    header = header.split(",") if isinstance(header, str) else header
     return "".join(separator.join(map(str, row)) + end for row in [*([header] if header else []), *rows])
 
 
@@ -105,9 +106,9 @@ def by_number(answers):
     return [tuple(called[int(name)] for name in row) for row in named(answers)]
 
 
-def read(tmp_path, name, content, **options):
+def read(tmp_path, content, file="a.csv", **options):
     "(the answers or the error, the warnings) of a file."
-    path = tmp_path / name
+    path = tmp_path / file
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always", InputWarning)
@@ -123,99 +124,81 @@ BOTH = text([(*row, *row[1:]) for row in ROWS], ("head", "winner", "loser", "lef
 ODD = dict(kind="odd-one-out")
 SIDES = dict(columns=["anchor", "left", "right"])
 
-# (file, content, options, what the one line must say)
+# (content, options, what the one line must say)
 RIGHT = {
     # F1: names of columns decide
-    "head,loser,winner": ("a.csv", text(TURNED, ("head", "loser", "winner")), {}, "winner = nearer"),
-    "winner,loser,head": ("a.csv", text([(n, f, a) for a, n, f in ROWS], ("winner", "loser", "head")), {}, "by name"),
-    "target,far,near": ("a.csv", text(TURNED, ("target", "far", "near")), {}, "far = farther"),
-    "anchor,negative,positive": ("a.tsv", text(TURNED, ("anchor", "negative", "positive"), "\t"), {}, "by name"),
-    "Probe Reference": ("a.csv", text([(n, a, f) for a, n, f in ROWS], ("Closer Image", "Reference", "Far")), {}, ""),
-    "two of three": ("a.csv", text([(f, n, a) for a, n, f in ROWS], ("loser", "winner", "item")), {}, "item = anchor"),
+    "head,loser,winner": (text(TURNED, "head,loser,winner"), {}, "winner = nearer"),
+    "winner,loser,head": (text([(n, f, a) for a, n, f in ROWS], "winner,loser,head"), {}, "by name"),
+    "target,far,near": (text(TURNED, "target,far,near"), {}, "far = farther"),
+    "anchor,negative,positive": (text(TURNED, "anchor,negative,positive", "\t"), dict(file="a.tsv"), "by name"),
+    "Probe Reference": (text([(n, a, f) for a, n, f in ROWS], "Closer Image,Reference,Far"), {}, ""),
+    "two of three": (text([(f, n, a) for a, n, f in ROWS], "loser,winner,item"), {}, "item = anchor"),
     "more columns": (
-        "a.csv",
-        text([(1, f, "p", a, 812, n) for a, n, f in ROWS], "trial,far,puid,ref,rt,near".split(",")),
+        text([(1, f, "p", a, 812, n) for a, n, f in ROWS], "trial,far,puid,ref,rt,near"),
         {},
         "puid = respondent",
     ),
-    "less similar": ("a.csv", text(TURNED, ("reference", "less_similar", "more_similar")), {}, ""),
-    "camel case": ("a.csv", text(TURNED, ("refImage", "rejectedImage", "chosenImage")), {}, ""),
-    "shown and answered": ("a.csv", shown(("left", "right")), {}, "answer = answer"),
+    "less similar": (text(TURNED, "reference,less_similar,more_similar"), {}, ""),
+    "camel case": (text(TURNED, "refImage,rejectedImage,chosenImage"), {}, ""),
+    "shown and answered": (shown(("left", "right")), {}, "answer = answer"),
     "the anchor last": (
-        "a.csv",
-        text(
-            [(x, y, a, x if left else y) for (a, x, y), left in zip(SHOWN, LEFT)], ("left", "right", "target", "choice")
-        ),
+        text([(x, y, a, x if left else y) for (a, x, y), left in zip(SHOWN, LEFT)], "left,right,target,choice"),
         {},
         "target = anchor",
     ),
     "choice_1, choice_2": (
-        "a.csv",
         text(
-            [(x, y, a, 1 if left else 2) for (a, x, y), left in zip(SHOWN, LEFT)],
-            ("choice_1", "choice_2", "anchor", "response"),
+            [(x, y, a, 1 if left else 2) for (a, x, y), left in zip(SHOWN, LEFT)], "choice_1,choice_2,anchor,response"
         ),
         {},
         "",
     ),
     # F3, F16, F17: codes
-    "eval": (
-        "a.csv",
-        shown("10", "A,B,C,eval"),
-        dict(columns=["A", "B", "C"], answer="eval:1=B,0=C"),
-        "0 is C, 1 is B",
-    ),
-    "codes in order": ("a.csv", shown("fj"), dict(**SIDES, answer="answer:f,j"), "f is left"),
-    "is_left": ("a.csv", shown("10", "anchor,left,right,is_left"), dict(**SIDES, answer="is_left"), "1 is left"),
+    "eval": (shown("10", "A,B,C,eval"), dict(columns=["A", "B", "C"], answer="eval:1=B,0=C"), "0 is C, 1 is B"),
+    "codes in order": (shown("fj"), dict(**SIDES, answer="answer:f,j"), "f is left"),
+    "is_left": (shown("10", "anchor,left,right,is_left"), dict(**SIDES, answer="is_left"), "1 is left"),
     "True and False": (
-        "a.csv",
         shown(("True", "False"), "A,B,C,eval"),
         dict(columns=["A", "B", "C"], answer="eval"),
         "True is B",
     ),
-    "1.0 and 2.0": ("a.csv", shown(("1.0", "2.0")), {}, "1.0 is left"),
-    "A and B": ("a.csv", shown("AB"), {}, "A is left"),
-    "keys": ("a.csv", shown(("ArrowLeft", "ArrowRight")), {}, ""),
-    "key codes": ("a.csv", shown((37, 39)), {}, ""),
+    "1.0 and 2.0": (shown(("1.0", "2.0")), {}, "1.0 is left"),
+    "A and B": (shown("AB"), {}, "A is left"),
+    "keys": (shown(("ArrowLeft", "ArrowRight")), {}, ""),
+    "key codes": (shown((37, 39)), {}, ""),
     "file names": (
-        "a.csv",
         text(
             [(f"img/{a}.png", f"img/{x}.png", f"img/{y}.png", n) for (a, x, y), (_, n, _) in zip(SHOWN, ROWS)],
-            ("anchor", "left", "right", "response"),
+            "anchor,left,right,response",
         ),
         {},
         "",
     ),
-    "minus one": ("a.csv", shown((1, -1), "A,B,C,y"), dict(columns=["A", "B", "C"], answer="y:1=B,-1=C"), ""),
+    "minus one": (shown((1, -1), "A,B,C,y"), dict(columns=["A", "B", "C"], answer="y:1=B,-1=C"), ""),
     "all the same": (
-        "a.csv",
-        text([(*row, 1) for row in ROWS], ("anchor", "left", "right", "answer")),
+        text([(*row, 1) for row in ROWS], "anchor,left,right,answer"),
         dict(answer="answer:1=left,2=right"),
         "",
     ),
     "a missing code": (
-        "a.csv",
         shown("12") + "cat,dog,pike,0\n",
         dict(answer="answer", missing="answer=0", drop_invalid=True),
         "left out",
     ),
     # F2, F20: jsPsych
-    "jsPsych": ("a.json", json.dumps(trials()), dict(format="jspsych"), ""),
+    "jsPsych": (json.dumps(trials()), dict(file="a.json", format="jspsych"), ""),
     "jsPsych in CSV": (
-        "a.csv",
         pd.DataFrame([{**t, "choices": json.dumps(t["choices"])} for t in trials()]).to_csv(index=False),
         dict(format="jspsych"),
         "",
     ),
-    "jsPsych with HTML": ("a.json", json.dumps(trials(wrap="<p>{}</p>".format)), dict(format="jspsych"), ""),
+    "jsPsych with HTML": (json.dumps(trials(wrap="<p>{}</p>".format)), dict(file="a.json", format="jspsych"), ""),
     "jsPsych with pictures": (
-        "a.json",
         json.dumps(trials(wrap="<img src='img/{}.png'>".format)),
-        dict(format="jspsych"),
+        dict(file="a.json", format="jspsych"),
         "",
     ),
     "one spelling is HTML": (
-        "a.json",
         json.dumps(
             [
                 {
@@ -226,94 +209,84 @@ RIGHT = {
                 for t in trials()
             ]
         ),
-        dict(format="jspsych"),
+        dict(file="a.json", format="jspsych"),
         "",
     ),
     "jsPsych 6": (
-        "a.json",
         json.dumps(
             [
                 {"stimulus": t["stimulus"], "choices": t["choices"], "button_pressed": str(t["response"])}
                 for t in trials()
             ]
         ),
-        dict(format="jspsych"),
+        dict(file="a.json", format="jspsych"),
         "",
     ),
     # F5: headers inside
     "two files in one": (
-        "a.csv",
-        text(ROWS[:9], ("head", "winner", "loser")) + text(ROWS[9:], ("head", "winner", "loser")),
+        text(ROWS[:9], "head,winner,loser") + text(ROWS[9:], "head,winner,loser"),
         {},
         "1 repeated header",
     ),
     "… with byte order marks": (
-        "a.csv",
-        "\ufeff" + text(ROWS[:9], ("head", "winner", "loser")) + "\ufeff" + text(ROWS[9:], ("head", "winner", "loser")),
+        "\ufeff" + text(ROWS[:9], "head,winner,loser") + "\ufeff" + text(ROWS[9:], "head,winner,loser"),
         {},
         "repeated",
     ),
     "… and columns": (
-        "a.csv",
-        text(ROWS[:9], ("uno", "due", "tre")) + text(ROWS[9:], ("uno", "due", "tre")),
+        text(ROWS[:9], "uno,due,tre") + text(ROWS[9:], "uno,due,tre"),
         dict(columns=["uno", "due", "tre"]),
         "repeated",
     ),
     # F7, F21, F22: separators
-    "quoted commas": ("a.csv", text([[f'"{name}, x"' for name in row] for row in ROWS], separator=";"), {}, ""),
-    "tabs in .csv": ("a.csv", text([[f"{name}, x" for name in row] for row in ROWS], separator="\t"), {}, ""),
-    "commas and blanks inside": (
-        "a.csv",
-        text([[f"{name}, x" for name in row] for row in ROWS], separator=";"),
-        {},
-        "",
-    ),
-    "pipes": ("a.csv", text(ROWS, separator="|"), {}, ""),
-    "blanks": ("a.txt", text(ROWS, separator=" "), {}, "0 = anchor"),
+    "quoted commas": (text([[f'"{name}, x"' for name in row] for row in ROWS], separator=";"), {}, ""),
+    "tabs in .csv": (text([[f"{name}, x" for name in row] for row in ROWS], separator="\t"), {}, ""),
+    "commas and blanks inside": (text([[f"{name}, x" for name in row] for row in ROWS], separator=";"), {}, ""),
+    "pipes": (text(ROWS, separator="|"), {}, ""),
+    "blanks": (text(ROWS, separator=" "), dict(file="a.txt"), "0 = anchor"),
     "blanks in columns": (
-        "a.txt",
         text([[f"{name:>8}" for name in row] for row in ROWS], separator=" ", end=" \n"),
-        {},
+        dict(file="a.txt"),
         "",
     ),
     "write.table": (
-        "a.txt",
-        '"head" "winner" "loser"\n' + "".join(f'"{n}" "{a}" "{b}" "{c}"\n' for n, (a, b, c) in enumerate(ROWS, 1)),
-        {},
+        '"head" "winner" "loser"\n' + "".join((f'"{n}" "{a}" "{b}" "{c}"\n' for n, (a, b, c) in enumerate(ROWS, 1))),
+        dict(file="a.txt"),
         "by name",
     ),
     "write.table without names": (
-        "a.txt",
-        "".join(f'"{n}" "{a}" "{b}" "{c}"\n' for n, (a, b, c) in enumerate(ROWS, 1)),
-        {},
+        "".join((f'"{n}" "{a}" "{b}" "{c}"\n' for n, (a, b, c) in enumerate(ROWS, 1))),
+        dict(file="a.txt"),
         "",
     ),
-    "to_csv with an index": ("a.csv", pd.DataFrame(ROWS, columns=["x", "y", "z"]).to_csv(), {}, ""),
-    "sep=;": ("a.csv", "sep=;\r\n" + text(ROWS, ("head", "winner", "loser"), ";", "\r\n"), {}, "names the separator"),
-    "a comment": ("a.csv", "# exported on Monday, by Ada\n" + text(ROWS, ("head", "winner", "loser")), {}, "1 comment"),
-    "savetxt's header": ("a.txt", "# head loser winner\n" + text(TURNED, separator=" "), {}, "by name"),
-    "END OF FILE": ("a.csv", text(ROWS, ("head", "winner", "loser")) + "END OF FILE,,\n", {}, "END OF FILE"),
-    "separators at the end": ("a.csv", text(ROWS, ("head", "winner", "loser"), end=",,\n"), {}, ""),
-    "a separator that is told": ("a.csv", text(ROWS, separator="~"), dict(separator="~"), ""),
-    "UTF-16": ("a.csv", text(ROWS, ("head", "winner", "loser"), "\t").encode("utf-16"), {}, ""),
+    "to_csv with an index": (pd.DataFrame(ROWS, columns=["x", "y", "z"]).to_csv(), {}, ""),
+    "sep=;": ("sep=;\r\n" + text(ROWS, "head,winner,loser", ";", "\r\n"), {}, "names the separator"),
+    "a comment": ("# exported on Monday, by Ada\n" + text(ROWS, "head,winner,loser"), {}, "1 comment"),
+    "savetxt's header": ("# head loser winner\n" + text(TURNED, separator=" "), dict(file="a.txt"), "by name"),
+    "END OF FILE": (text(ROWS, "head,winner,loser") + "END OF FILE,,\n", {}, "END OF FILE"),
+    "separators at the end": (text(ROWS, "head,winner,loser", end=",,\n"), {}, ""),
+    "a separator that is told": (text(ROWS, separator="~"), dict(separator="~"), ""),
+    "UTF-16": (text(ROWS, "head,winner,loser", "\t").encode("utf-16"), {}, ""),
     # F13: Salmon
     "Salmon": (
-        "a.csv",
         text(
             [
                 (*[NUMBER[x] for x in (*row, *row[1:])], "p", *[f"{x}.png" for x in (row[0], row[1], *row[1:])])
                 for row in ROWS
             ],
-            "head,winner,loser,left,right,puid,head_filename,winner_filename,left_filename,right_filename".split(","),
+            "head,winner,loser,left,right,puid,head_filename,winner_filename,left_filename,right_filename",
         ),
         dict(format="salmon"),
         "as salmon writes them",
     ),
-    "Salmon without a format": ("a.csv", BOTH, {}, "by name"),
+    "Salmon without a format": (BOTH, {}, "by name"),
     # F18, F19: JSON
-    "JATOS": ("a.txt", "".join(json.dumps(trials()[n : n + 6]) + "\n" for n in (0, 6, 12)), dict(format="jspsych"), ""),
+    "JATOS": (
+        "".join(json.dumps(trials()[n : n + 6]) + "\n" for n in (0, 6, 12)),
+        dict(file="a.txt", format="jspsych"),
+        "",
+    ),
     "JSON lines with a float": (
-        "a.jsonl",
         lines(
             [
                 {"head": a, "winner": n, "loser": f, "rt": 812.5 if a == "cat" else None}
@@ -321,329 +294,270 @@ RIGHT = {
                 for a, n, f in ROWS
             ]
         ),
-        {},
+        dict(file="a.jsonl"),
         "",
     ),
-    "JSON lines in .json": ("a.json", lines([dict(zip(("head", "loser", "winner"), row)) for row in TURNED]), {}, ""),
-    "arrays a line": ("a.jsonl", lines(ROWS), {}, ""),
+    "JSON lines in .json": (
+        lines([dict(zip(("head", "loser", "winner"), row)) for row in TURNED]),
+        dict(file="a.json"),
+        "",
+    ),
+    "arrays a line": (lines(ROWS), dict(file="a.jsonl"), ""),
     # F23: pandas
     **{
         f"to_json {orient}": (
-            "a.json",
             pd.DataFrame(TURNED, columns=["head", "loser", "winner"]).to_json(orient=orient),
-            {},
+            dict(file="a.json"),
             "by name",
         )
         for orient in ("columns", "index", "split", "records", "table")
     },
     "to_json *": (
-        "a.json",
         pd.DataFrame(TURNED, columns=["head", "loser", "winner"]).to_json(),
-        dict(records="*"),
+        dict(file="a.json", records="*"),
         "by name",
     ),
     # F24: NEXT
     "NEXT through R": (
-        "a.csv",
         text(
             [("p", "t", a, x, y, x if left else y) for (a, x, y), left in zip(SHOWN, LEFT)],
-            "Participant.ID,Timestamp,Center,Left,Right,Answer".split(","),
+            "Participant.ID,Timestamp,Center,Left,Right,Answer",
         ),
         dict(format="next"),
         "Participant.ID = respondent",
     ),
     "NEXT without people": (
-        "a.csv",
-        text(
-            [(a, x, y, x if left else y) for (a, x, y), left in zip(SHOWN, LEFT)], "Center,Left,Right,Answer".split(",")
-        ),
+        text([(a, x, y, x if left else y) for (a, x, y), left in zip(SHOWN, LEFT)], "Center,Left,Right,Answer"),
         dict(format="next"),
         "",
     ),
     "NEXT without a format": (
-        "a.csv",
-        text(
-            [(a, x, y, x if left else y) for (a, x, y), left in zip(SHOWN, LEFT)], "Center,Left,Right,Answer".split(",")
-        ),
+        text([(a, x, y, x if left else y) for (a, x, y), left in zip(SHOWN, LEFT)], "Center,Left,Right,Answer"),
         {},
         "",
     ),
     # forms of other tools
     "a title above the header": (
-        "a.txt",
-        ("C:\\merge.emrg2\n" + text(TURNED, ("Target", "Loser", "Winner"), "\t")).encode("utf-16"),
-        {},
+        ("C:\\merge.emrg2\n" + text(TURNED, "Target,Loser,Winner", "\t")).encode("utf-16"),
+        dict(file="a.txt"),
         "1 line above the header (line 1)",
     ),
     "facts above the header": (
-        "a.csv",
         "group,session,px\n1,883,133\n\n"
-        + text([(n, *row, 7) for n, row in enumerate(ROWS)], "no,head,winner,loser,rt".split(",")),
+        + text([(n, *row, 7) for n, row in enumerate(ROWS)], "no,head,winner,loser,rt"),
         {},
         "2 lines above the header (lines 1, 2)",
     ),
-    "X and y": ("a.npz", archive(X=np.array(SHOWN), y=np.where(LEFT, 1, -1), group_id=np.zeros(18)), {}, "group_id"),
-    "X and booleans": ("a.npz", archive(X=np.array(SHOWN), y=np.array(LEFT)), {}, "left is 1"),
+    "X and y": (
+        archive(X=np.array(SHOWN), y=np.where(LEFT, 1, -1), group_id=np.zeros(18)),
+        dict(file="a.npz"),
+        "group_id",
+    ),
+    "X and booleans": (archive(X=np.array(SHOWN), y=np.array(LEFT)), dict(file="a.npz"), "left is 1"),
     "tags around JSON": (
-        "a.txt",
         "".join(f"[main_start_{n}---{json.dumps(trials()[9 * n : 9 * n + 9])}---main_end_{n}]" for n in (0, 1)),
-        dict(format="jspsych"),
+        dict(file="a.txt", format="jspsych"),
         "2 tags around JSON",
     ),
-    "query and ref1, ref2": ("a.csv", shown("qp", "query,ref1,ref2,response"), dict(answer="response:q,p"), "by name"),
+    "query and ref1, ref2": (shown("qp", "query,ref1,ref2,response"), dict(answer="response:q,p"), "by name"),
     "input and output": (
-        "a.tsv",
         shown(("left", "right"), "INPUT:image,INPUT:image_left,INPUT:image_right,OUTPUT:result").replace(",", "\t"),
-        {},
+        dict(file="a.tsv"),
         "by name",
     ),
     # F26: packed
-    "gz under .csv": ("a.csv", gzip.compress(text(ROWS).encode()), {}, ""),
-    "bz2": ("a.csv.bz2", bz2.compress(text(ROWS).encode()), {}, ""),
-    "names in an array": ("a.npy", saved(np.array(ROWS)), {}, ""),
+    "gz under .csv": (gzip.compress(text(ROWS).encode()), {}, ""),
+    "bz2": (bz2.compress(text(ROWS).encode()), dict(file="a.csv.bz2"), ""),
+    "names in an array": (saved(np.array(ROWS)), dict(file="a.npy"), ""),
 }
 
 
 @pytest.mark.parametrize("case", RIGHT)
 def test_what_is_right(tmp_path, case):
-    name, content, options, line = RIGHT[case]
-    answers, _ = read(tmp_path, name, content, **options)
+    content, options, line = RIGHT[case]
+    answers, _ = read(tmp_path, content, **options)
     assert not isinstance(answers, InputError), answers
     strip = {called: called.removesuffix(", x").removesuffix(".png").removeprefix("img/") for called in answers.names}
     assert [tuple(strip[x] for x in row) for row in named(answers)] == ROWS, answers.reading
     assert line in str(answers.reading) and "\n" not in str(answers.reading)
 
 
-# (file, content, options, what the message must say)
+# (content, options, what the message must say)
 REFUSED = {
     "odd, kind triplets": (
-        "a.csv",
-        text([(n, a, f) for a, n, f in ROWS], ("image_1", "image_2", "odd_one_out")),
+        text([(n, a, f) for a, n, f in ROWS], "image_1,image_2,odd_one_out"),
         {},
         ["'odd_one_out'", "--kind odd-one-out", "--columns image_1,image_2,odd_one_out"],
     ),
     "winners, kind odd": (
-        "a.csv",
-        text(ROWS, ("head", "winner", "loser")),
+        text(ROWS, "head,winner,loser"),
         ODD,
         ["'winner'", "--kind triplets", "--columns head,winner,loser"],
     ),
-    "winners, kind central": (
-        "a.csv",
-        text(ROWS, ("head", "winner", "loser")),
-        dict(kind="central"),
-        ["--kind triplets"],
-    ),
+    "winners, kind central": (text(ROWS, "head,winner,loser"), dict(kind="central"), ["--kind triplets"]),
     "two anchors": (
-        "a.csv",
-        text(ROWS, ("reference", "target", "near")),
+        text(ROWS, "reference,target,near"),
         {},
         ["columns must be told", "anchor, nearer, farther", "--columns"],
     ),
-    "the farther second": ("a.csv", text(ROWS, ("x", "far", "y")), {}, ["columns must be told", "--columns"]),
+    "the farther second": (text(ROWS, "x,far,y"), {}, ["columns must be told", "--columns"]),
     "an answer beside winners": (
-        "a.csv",
-        text([(*row, row[2]) for row in ROWS], ("anchor", "positive", "negative", "response")),
+        text([(*row, row[2]) for row in ROWS], "anchor,positive,negative,response"),
         {},
         ["'response' says something else than 'positive'", "--columns anchor,positive,negative"],
     ),
     "pairs": (
-        "a.csv",
-        text([(a, n, "left" if left else "right") for (a, n, _), left in zip(ROWS, LEFT)], ("left", "right", "label")),
+        text([(a, n, "left" if left else "right") for (a, n, _), left in zip(ROWS, LEFT)], "left,right,label"),
         {},
         ["'left' (left)", "--columns"],
     ),
     "pairs and who judged": (
-        "a.csv",
-        text([("p1", *row[1:]) for row in ROWS], ("rater", "winner", "loser")),
+        text([("p1", *row[1:]) for row in ROWS], "rater,winner,loser"),
         {},
         ["2 columns: winner, loser"],
     ),
-    "pairs and when": ("a.csv", text([("May", *row[1:]) for row in ROWS], ("date", "winner", "loser")), {}, ["'date'"]),
-    "y of other values": ("a.npz", archive(X=np.array(ROWS), y=np.arange(18)), {}, ["1 and -1", "records='X'"]),
+    "pairs and when": (text([("May", *row[1:]) for row in ROWS], "date,winner,loser"), {}, ["'date'"]),
+    "y of other values": (archive(X=np.array(ROWS), y=np.arange(18)), dict(file="a.npz"), ["1 and -1", "records='X'"]),
     # codes
     "all one": (
-        "a.csv",
-        text([(*row, 1) for row in ROWS], ("anchor", "left", "right", "answer")),
+        text([(*row, 1) for row in ROWS], "anchor,left,right,answer"),
         {},
         ["clear", "0 to 1", "1 to 2", "answer='answer:1=left'"],
     ),
     "minus one and one": (
-        "a.csv",
         shown((-1, 1)),
         {},
         ["-1 for the first and 1 for the second", "1 for the first and -1 for the second"],
     ),
     "a code of no coding": (
-        "c.csv",
         shown("12") + "cat,dog,pike,0\n",
-        dict(drop_invalid=True),
+        dict(file="c.csv", drop_invalid=True),
         ["line 20", "--missing 0", "answer:"],
     ),
     "most are 1": (
-        "c.csv",
-        "anchor,left,right,ans\ncat,dog,trout,1\ndog,cat,trout,1\ndog,cat,pike,1\ntrout,pike,cat,1\n"
-        "pike,trout,cat,1\ntrout,cat,pike,2\ntrout,pike,dog,0\npike,trout,dog,0\n",
-        dict(**SIDES, answer="ans", drop_invalid=True),
+        "anchor,left,right,ans\ncat,dog,trout,1\ndog,cat,trout,1\ndog,cat,pike,1\ntrout,pike,cat,1\npike,trout,cat,1\ntrout,cat,pike,2\ntrout,pike,dog,0\npike,trout,dog,0\n",
+        dict(file="c.csv", **SIDES, answer="ans", drop_invalid=True),
         ["--missing"],
     ),
-    "letters that mean nothing": (
-        "a.csv",
-        shown("fj"),
-        SIDES | dict(answer="answer"),
-        ["'f'", "answer='answer:f=left'"],
-    ),
-    "codes without meaning": ("a.csv", shown("12"), SIDES | dict(answer="answer:1=up,2=down"), ["1=left", "'1=up'"]),
-    "too many codes": (
-        "a.csv",
-        shown("12"),
-        SIDES | dict(answer="answer:1,2,3"),
-        ["2 codes, in the order of left, right"],
-    ),
+    "letters that mean nothing": (shown("fj"), SIDES | dict(answer="answer"), ["'f'", "answer='answer:f=left'"]),
+    "codes without meaning": (shown("12"), SIDES | dict(answer="answer:1=up,2=down"), ["1=left", "'1=up'"]),
+    "too many codes": (shown("12"), SIDES | dict(answer="answer:1,2,3"), ["2 codes, in the order of left, right"]),
     # cells
     "two columns of one name": (
-        "a.csv",
-        text([(*row, row[1]) for row in ROWS], ("head", "winner", "loser", "winner")),
+        text([(*row, row[1]) for row in ROWS], "head,winner,loser,winner"),
         dict(columns=["head", "winner", "loser"]),
         ["'winner', 2 times"],
     ),
     "… for Salmon": (
-        "a.csv",
-        text([(*row, row[1]) for row in ROWS], ("head", "winner", "loser", "winner")),
+        text([(*row, row[1]) for row in ROWS], "head,winner,loser,winner"),
         dict(format="salmon"),
         ["once", "winner"],
     ),
-    "… for names": (
-        "a.csv",
-        text([(*row, row[2]) for row in ROWS], ("head", "winner", "loser", "winner")),
-        {},
-        ["columns"],
-    ),
-    "nan among numbers": ("a.csv", "0,1,2\n1,nan,2\n", {}, ["line 2", "'nan'"]),
+    "… for names": (text([(*row, row[2]) for row in ROWS], "head,winner,loser,winner"), {}, ["columns"]),
+    "nan among numbers": ("0,1,2\n1,nan,2\n", {}, ["line 2", "'nan'"]),
     "a person who is not there": (
-        "a.csv",
-        text([(*row, "" if row[0] == "eel" else "ann") for row in ROWS], ("head", "winner", "loser", "puid")),
+        text([(*row, "" if row[0] == "eel" else "ann") for row in ROWS], "head,winner,loser,puid"),
         {},
         ["line 17", "'puid'"],
     ),
     "an impossible winner": (
-        "m.csv",
-        "head,left,right,winner,puid,left_filename,right_filename,head_filename,winner_filename,loser\n"
-        "0,18,12,5,p,l.png,r.png,h.png,w.png,12\n1,2,3,2,p,x.png,y.png,z.png,x.png,3\n",
-        dict(format="salmon"),
+        "head,left,right,winner,puid,left_filename,right_filename,head_filename,winner_filename,loser\n0,18,12,5,p,l.png,r.png,h.png,w.png,12\n1,2,3,2,p,x.png,y.png,z.png,x.png,3\n",
+        dict(file="m.csv", format="salmon"),
         ["line 2", "what was shown"],
     ),
     # forms
-    "two separators": ("a.csv", "Doe,J;Roe,A;Poe\nRoe,A;Doe,J;Poe\n", {}, ["separator", "','", "';'", "--separator"]),
+    "two separators": ("Doe,J;Roe,A;Poe\nRoe,A;Doe,J;Poe\n", {}, ["separator", "','", "';'", "--separator"]),
     "three choices, triplets": (
-        "a.json",
         json.dumps([{"stimulus": "odd?", "choices": list(t), "response": 0} for t in TRIOS]),
-        dict(format="jspsych"),
+        dict(file="a.json", format="jspsych"),
         ["--kind odd-one-out".replace("--kind ", "kind='"), "central"],
     ),
     "jsPsych without a format": (
-        "a.json",
         json.dumps([{**t, "trial_index": n} for n, t in enumerate(trials())]),
-        {},
+        dict(file="a.json"),
         ["looks like a file of jspsych", "--format jspsych"],
     ),
-    "HDF5": ("a.csv", b"\x89HDF\r\n\x1a\n" + bytes(50), {}, ["an HDF5 file"]),
-    "a pickle": ("a.txt", b"\x80\x04\x95" + bytes(50), {}, ["a Python pickle"]),
-    "a spreadsheet": ("a.csv", zipped({"[Content_Types].xml": "", "xl/workbook.xml": ""}), {}, ["spreadsheet", "CSV"]),
-    "an array of one column": ("a.npy", saved(np.arange(9)), {}, ["a comparison a row", "(9,)"]),
+    "HDF5": (b"\x89HDF\r\n\x1a\n" + bytes(50), {}, ["an HDF5 file"]),
+    "a pickle": (b"\x80\x04\x95" + bytes(50), dict(file="a.txt"), ["a Python pickle"]),
+    "a spreadsheet": (zipped({"[Content_Types].xml": "", "xl/workbook.xml": ""}), {}, ["spreadsheet", "CSV"]),
+    "an array of one column": (saved(np.arange(9)), dict(file="a.npy"), ["a comparison a row", "(9,)"]),
 }
 
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_is_refused(tmp_path, case):
-    name, content, options, words = REFUSED[case]
-    error, _ = read(tmp_path, name, content, **options)
+    content, options, words = REFUSED[case]
+    error, _ = read(tmp_path, content, **options)
     assert isinstance(error, InputError), (named(error), str(error.reading))
     assert all(word in str(error) for word in words) and "\n" not in str(error), str(error)
 
 
-# (file, content, options, what the warning must say, the answers or None)
+# (content, options, what the warning must say, the answers or None)
 WARNED = {
     "eval without a coding": (
-        "e.csv",
         shown("10", "A,B,C,eval"),
-        dict(columns=["A", "B", "C"], answer="eval"),
+        dict(file="e.csv", columns=["A", "B", "C"], answer="eval"),
         ["0 is taken for B and 1 is taken for C", "eval:0=C,1=B"],
         TURNED,
     ),
     "columns that are told": (
-        "a.csv",
-        text(ROWS, ("head", "loser", "winner")),
+        text(ROWS, "head,loser,winner"),
         dict(columns=["head", "loser", "winner"]),
         ["'loser' is taken for the nearer, as you say"],
         ROWS,
     ),
     "votes that are not read": (
-        "a.csv",
-        text([(*trio, 1, 2, 5) for trio in TRIOS], "clip1,clip2,clip3,votes1,votes2,votes3".split(",")),
+        text([(*trio, 1, 2, 5) for trio in TRIOS], "clip1,clip2,clip3,votes1,votes2,votes3"),
         ODD | dict(columns=["clip1", "clip2", "clip3"]),
         ["'clip1' is taken for the odd one in every row", "--answer"],
         None,
     ),
-    "a rare name": (
-        "a.csv",
-        text(ROWS) + "dgo,cat,pike\n",
-        {},
-        ["1 name occurs only once, and others 9 times", "'dgo'"],
-        None,
-    ),
+    "a rare name": (text(ROWS) + "dgo,cat,pike\n", {}, ["1 name occurs only once, and others 9 times", "'dgo'"], None),
     "a column of no objects": (
-        "a.csv",
-        text([(a, f, n, 300 + n_row) for n_row, (a, n, f) in enumerate(ROWS)], ("head", "loser", "item", "winner")),
+        text([(a, f, n, 300 + n_row) for n_row, (a, n, f) in enumerate(ROWS)], "head,loser,item,winner"),
         dict(columns=["head", "winner", "loser"]),
         ["the nearer objects ('300', '301', '302') are in no other column"],
         None,
     ),
-    "sides without an answer": ("a.csv", text(ROWS, ("anchor", "left", "right")), {}, ["--answer"], ROWS),
+    "sides without an answer": (text(ROWS, "anchor,left,right"), {}, ["--answer"], ROWS),
     "counts": (
-        "a.csv",
-        text([(*row, 2) for row in ROWS], ("head", "winner", "loser", "count")),
+        text([(*row, 2) for row in ROWS], "head,winner,loser,count"),
         {},
         ["'count' is not read", "--weight count"],
         ROWS,
     ),
     "a header again": (
-        "a.csv",
-        text(ROWS[:9], ("head", "winner", "loser")) + text(ROWS[9:], ("head", "winner", "loser")),
+        text(ROWS[:9], "head,winner,loser") + text(ROWS[9:], "head,winner,loser"),
         {},
         ["1 row of", "repeats the header", "line 11"],
         ROWS,
     ),
     "an invisible blank": (
-        "a.csv",
         text(ROWS) + "\u200bcat,dog,pike\n",
         {},
         ["cannot be seen", "U+200B ZERO WIDTH SPACE", "'cat' and '\\u200bcat'"],
         None,
     ),
-    "another case": ("a.csv", text(ROWS) + "Cat,dog,pike\n", {}, ["'Cat' and 'cat'"], None),
-    "blanks": ("a.csv", text(ROWS) + "c at,dog,pike\n", {}, ["'c at' and 'cat'"], None),
-    "folders": ("a.csv", text(ROWS) + "img/cat,dog,pike\n", {}, ["'cat' and 'img/cat'"], None),
-    "endings": ("a.csv", text(ROWS) + "cat.PNG,dog,pike\n", {}, ["'cat' and 'cat.PNG'"], None),
+    "another case": (text(ROWS) + "Cat,dog,pike\n", {}, ["'Cat' and 'cat'"], None),
+    "blanks": (text(ROWS) + "c at,dog,pike\n", {}, ["'c at' and 'cat'"], None),
+    "folders": (text(ROWS) + "img/cat,dog,pike\n", {}, ["'cat' and 'img/cat'"], None),
+    "endings": (text(ROWS) + "cat.PNG,dog,pike\n", {}, ["'cat' and 'cat.PNG'"], None),
     "two spellings": (
-        "a.csv",
         text([(f"img/{a}.png", n, f) for a, n, f in ROWS]),
         {},
         ["none of the 6 anchors is ever a choice"],
         None,
     ),
-    "NA": ("a.csv", text(ROWS) + "cat,NA,pike\n", {}, ["1 cell says 'NA'"], None),
+    "NA": (text(ROWS) + "cat,NA,pike\n", {}, ["1 cell says 'NA'"], None),
     "NA for a person": (
-        "a.csv",
-        text([(*row, "NA") for row in ROWS], ("head", "winner", "loser", "puid")),
+        text([(*row, "NA") for row in ROWS], "head,winner,loser,puid"),
         {},
         ["18 cells say 'NA'"],
         ROWS,
     ),
     "an impossible winner": (
-        "m.csv",
         BOTH + "cat,cow,dog,eel,dog\n",
-        dict(drop_invalid=True),
+        dict(file="m.csv", drop_invalid=True),
         ["1 names a choice that was not shown (line 20)"],
         ROWS,
     ),
@@ -652,8 +566,8 @@ WARNED = {
 
 @pytest.mark.parametrize("case", WARNED)
 def test_what_is_pointed_out(tmp_path, case):
-    name, content, options, words, rows = WARNED[case]
-    answers, said = read(tmp_path, name, content, **options)
+    content, options, words, rows = WARNED[case]
+    answers, said = read(tmp_path, content, **options)
     assert not isinstance(answers, InputError), answers
     assert all(word in said for word in words) and (rows is None or named(answers) == rows), said
 
@@ -661,13 +575,13 @@ def test_what_is_pointed_out(tmp_path, case):
 def test_numbers_that_are_equal_are_one_name(tmp_path):
     rows = numbers(ROWS)
     floats = text([(i, f"{j:.1f}", f" {k}") for i, j, k in rows], ("head", "winner", "loser"))
-    expected = read(tmp_path, "a.csv", text(rows))[0]
+    expected = read(tmp_path, text(rows))[0]
     frame = pd.DataFrame(rows, columns=["head", "winner", "loser"]).astype({"winner": float})
-    for found in (read(tmp_path, "b.csv", floats)[0], read_comparisons(frame), read_comparisons(rows)):
+    for found in (read(tmp_path, floats)[0], read_comparisons(frame), read_comparisons(rows)):
         assert named(found) == named(expected) and found.names == tuple("012345")
     scientific = "".join(" ".join(f"{x:.18e}" for x in row) + "\n" for row in rows)
-    assert named(read(tmp_path, "c.txt", scientific)[0]) == named(expected)
-    codes = read(tmp_path, "d.csv", "007,7,3\n7,3,007\n")
+    assert named(read(tmp_path, scientific, file="c.txt")[0]) == named(expected)
+    codes = read(tmp_path, "007,7,3\n7,3,007\n")
     assert set(codes[0].names) == {"007", "7", "3"} and "'007' and '7'" in codes[1]
 
 
@@ -675,7 +589,7 @@ def test_numbers_that_are_equal_are_one_name(tmp_path):
 def test_two_unicode_forms_are_one_name(tmp_path, form):
     a, b = (unicodedata.normalize(f, "kö") for f in ("NFC", "NFD"))
     content = f"head,winner,loser\ncat,dog,trout\n{a},cat,trout\ndog,{b},pike\ntrout,pike,{a}\npike,trout,{b}\n"
-    answers, _ = read(tmp_path, "n.csv", content)
+    answers, _ = read(tmp_path, content, file="n.csv")
     assert len(answers.names) == 5 and a in answers.names
     names = [unicodedata.normalize(form, name) for name in answers.names]
     assert read_comparisons(tmp_path / "n.csv", objects=names).names == answers.names
@@ -701,9 +615,9 @@ def test_three_choices_of_jspsych(tmp_path, kind, form):
     if form == "CSV":
         frame = pd.DataFrame(records).assign(choices=lambda frame: frame.choices.map(json.dumps))
         name, content = "a.csv", frame.to_csv(index=False)
-    found, said = read(tmp_path, name, content, kind=kind, format="jspsych")
+    found, said = read(tmp_path, content, file=name, kind=kind, format="jspsych")
     expected = text([(trio[at], *[x for x in trio if x != trio[at]]) for trio, at in zip(TRIOS, ODD_AT)])
-    assert named(found) == named(read(tmp_path, "b.csv", expected, kind=kind)[0]) and "1 of 19 rows" in said
+    assert named(found) == named(read(tmp_path, expected, kind=kind)[0]) and "1 of 19 rows" in said
 
 
 @pytest.mark.parametrize(
@@ -717,21 +631,21 @@ def test_the_odd_one_is_found_by_name(tmp_path, header):
         others = [x for x in trio if x != trio[odd]]
         rows.append((*trio, trio[odd]) if names and len(names) == 4 else (*others[:at], trio[odd], *others[at:]))
     options = ODD if names else ODD | dict(columns=[2, 0, 1])  # THINGS, SPoSE and VICE: numbers and blanks
-    answers, said = read(tmp_path, "a.txt", text(rows, names, "," if names else " "), **options)
+    answers, said = read(tmp_path, text(rows, names, "," if names else " "), file="a.txt", **options)
     expected = [(trio[odd], *[x for x in trio if x != trio[odd]]) for trio, odd in zip(TRIOS, ODD_AT)]
-    assert named(answers) == named(read(tmp_path, "b.csv", text(expected), **ODD)[0]) and not said
+    assert named(answers) == named(read(tmp_path, text(expected), **ODD)[0]) and not said
 
 
 def test_salmon_names_losers(tmp_path):
     content = "head,left,right,winner,puid,left_filename,right_filename,head_filename,winner_filename,loser\n"
     content += "0,18,12,5,p,l.png,r.png,h.png,w.png,12\n1,2,3,2,p,x.png,y.png,z.png,x.png,3\n"
-    answers, said = read(tmp_path, "m.csv", content, format="salmon", drop_invalid=True)
+    answers, said = read(tmp_path, content, format="salmon", drop_invalid=True)
     assert named(answers) == [("z.png", "x.png", "y.png")] and "1 names a choice that was not shown (line 2)" in said
 
 
 def test_decimal_commas(tmp_path):
     content = text([(*row, f"{n},5") for n, row in enumerate(ROWS)], ("head", "winner", "loser", "w"), ";")
-    answers, _ = read(tmp_path, "a.csv", content, weight="w")
+    answers, _ = read(tmp_path, content, weight="w")
     assert answers.weights.tolist() == [n + 0.5 for n in range(18)] and named(answers) == ROWS
 
 
@@ -740,7 +654,7 @@ def test_qualtrics_writes_three_lines_of_header(tmp_path):
     more = [["Response ID", "The anchor?", "Left", "Right", "Which?"], [json.dumps({"ImportId": x}) for x in head]]
     rows = [(f"R_{n % 3}", *row, row[1] if left else row[2]) for n, (row, left) in enumerate(zip(SHOWN, LEFT))]
     frame = pd.DataFrame([*more, *rows], columns=head)
-    answers, _ = read(tmp_path, "q.csv", frame.to_csv(index=False))
+    answers, _ = read(tmp_path, frame.to_csv(index=False))
     assert named(answers) == ROWS and answers.respondents.tolist()[:3] == ["R_0", "R_1", "R_2"]
     assert "2 more lines of Qualtrics' header" in str(answers.reading)
 
@@ -751,7 +665,7 @@ def test_qualtrics_writes_a_row_for_each_person(tmp_path):
         for name, cell in zip(("anchor", "left", "right", "choice"), (*row, 1 if left else 2)):
             wide[f"{name}_{number}"] = [cell] * 3
     how = dict(format="qualtrics", columns=["anchor_*", "left_*", "right_*"], answer="choice_*")
-    answers, said = read(tmp_path, "q.csv", pd.DataFrame(wide).to_csv(index=False), **how)
+    answers, said = read(tmp_path, pd.DataFrame(wide).to_csv(index=False), **how)
     assert sorted(named(answers)) == sorted(ROWS * 2) and set(answers.respondents) == {"R_1", "R_2"}
     assert "1 of 3 rows are left out" in said and "regular expression" not in said
 
@@ -948,6 +862,43 @@ def test_five_forms_of_a_file_are_read_alike(tmp_path, part):
             assert sorted(result[0]) == sorted(expected), (seed, frame.head(3), str(answers.reading))
             n_read += 1
     assert n_read > 80
+
+
+def damaged(frame, rng):
+    "A delimited file with one to three faults, as rows of cells."
+    rows = [list(frame), *frame.astype(str).to_numpy().tolist()]
+    for fault in rng.integers(8, size=rng.integers(1, 4)):
+        r, c = rng.integers(1, len(rows)), rng.integers(min(map(len, rows)))
+        if fault == 0:
+            order = rng.permutation(max(map(len, rows)))
+            rows = [[(row + [""] * len(order))[i] for i in order] for row in rows]
+        elif fault < 3:
+            rows[r][c] = ["", "NA"][fault - 1]
+        elif fault == 3:
+            rows.insert(r, list(rows[0]))
+        elif fault == 4:
+            rows[0][c] = str(rng.choice(sum(WORDS.values(), [])))
+        else:
+            at = r if fault < 7 else 0
+            rows[at] = [*rows[at], "x"] if fault == 5 else rows[at][:-1]
+    return rows
+
+
+@pytest.mark.parametrize("part", range(2))
+def test_damaged_files_are_right_or_refused_or_pointed_out(tmp_path, part):
+    n_right = 0
+    for seed in range(250 * part, 250 * part + 250):
+        rng = np.random.default_rng(seed)
+        frame, options, expected = generated(rng)
+        rows, drop = damaged(frame, rng), bool(rng.random() < 0.5)
+        answers, said = read(tmp_path, text(rows), drop_invalid=drop, **options)
+        if not isinstance(answers, InputError) and not said:
+            assert not set(named(answers)) - set(expected), (seed, rows[:3], str(answers.reading))
+            assert len(answers) == len(expected), (seed, rows, str(answers.reading))
+            n_right += 1
+        elif isinstance(answers, InputError):
+            assert "must be" in str(answers) and ("line" in str(answers) or "--" in str(answers)), (seed, answers)
+    assert n_right > 15
 
 
 # ---- Python and matrices

@@ -801,8 +801,13 @@ def _spelling_notes(names, rows, kind, objects):
     columns = [np.unique(column) for column in rows.T] if kind == "triplets" else []
     for c, own in enumerate(columns):
         alone = not np.isin(own, np.concatenate(columns[:c] + columns[c + 1 :])).any()
-        if alone and c == 0 and len(own) > 2:
-            notes.append(f"none of the {len(own):,} anchors is ever a choice: do all columns spell names alike?")
+        if alone and c == 0 and (len(own) > 2 or len(rows) >= 8):
+            none = (
+                f"none of the {len(own):,} anchors is ever"
+                if len(own) > 1
+                else f"{objects[own[0]]!r}, the only anchor, is never"
+            )
+            notes.append(f"{none} a choice: do all columns spell names alike?")
         elif alone and c > 0 and len(rows) >= 8:
             examples = ", ".join(repr(objects[i]) for i in own[:3])
             notes.append(f"the {IN_TRIPLET[c]} objects ({examples}) are in no other column: are they objects?")
