@@ -140,11 +140,13 @@ def names_columns(first, later):
     settled = not SETTLING_WORDS.isdisjoint(part for words in parts for part in words)
     known = settled and all(words and HEADER_WORDS.issuperset(words) for words in parts)
     people = any(_person_rank(cell) is not None for cell in first)
-    others = later[(later != np.array(first, dtype=object)).any(axis=1)]  # a header may come again
     n_roles = sum(role_of_name(words) is not None for words in parts)
-    coded = n_roles == 2 and not set(first).isdisjoint(others.ravel())  # left and right, which are answers below
-    if not (people or known or n_roles > 2 or coded or looks_like(first)):
+    clear = people or known or n_roles > 2 or bool(looks_like(first))
+    if not clear and n_roles < 2:
         return False
+    others = later[(later != np.array(first, dtype=object)).any(axis=1)]  # a header may come again
+    if not clear and set(first).isdisjoint(others.ravel()):
+        return False  # two are only clear where they are answers below, as left and right may be
     return bool(len(others)) and not any((column == cell).any() for cell, column in zip(first, others.T))
 
 

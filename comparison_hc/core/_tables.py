@@ -18,18 +18,7 @@ from .validation import InputError, MissingFileError, require, shown
 
 SEPARATORS = {"tab": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "blank": " "}
 JSON_LINES, PARQUET = (".jsonl", ".ndjson"), (".parquet", ".pq")
-ENDINGS = (
-    ".csv",
-    ".tsv",
-    ".tab",
-    ".txt",
-    ".dat",
-    ".json",
-    *JSON_LINES,
-    *PARQUET,
-    ".npy",
-    ".npz",
-)  # of data in a folder
+ENDINGS = (*".csv .tsv .tab .txt .dat .json .npy .npz".split(), *JSON_LINES, *PARQUET)  # of data in a folder
 RESPONSES = ("y", "response", "responses", "answer", "answers")  # arrays as cblearn has them, beside X
 SHEETS = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers")
 PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ": "lzma"}  # first bytes: the module that unpacks the rest
@@ -281,7 +270,7 @@ def _split(text, path, suffix, separator, width):
         reader = _csv_rows(text, separator)
         for row in reader:
             if row:
-                rows.append(row)
+                rows.append(tuple(row))  # the garbage collector looks at a million lists again and again
                 lines.append(start)
             start = before + reader.line_num + 1  # a quoted name may go over several lines
     except csv.Error as error:
@@ -630,15 +619,10 @@ def joined(tables):
     frame = pd.concat(frames, ignore_index=True).reindex(columns=range(len(names) if named else width)).fillna("")
     starts = np.cumsum([0, *map(len, frames)])
     ragged = {start + t.frame.index.get_loc(r): x for t, start in zip(tables, starts) for r, x in t.ragged.items()}
+    known = [(np.asarray(t.lines)[t.frame.index], t.title, t.label) for t in tables]
     lines, files, labels = (
-        np.concatenate(
-            [np.broadcast_to(np.asarray(value, dtype=object), len(t.frame)) for t, value in zip(tables, values)]
-        )
-        for values in (
-            [np.asarray(t.lines)[t.frame.index] for t in tables],
-            [t.title for t in tables],
-            [t.label for t in tables],
-        )
+        np.concatenate([np.broadcast_to(np.asarray(x, dtype=object), len(t.frame)) for x, t in zip(values, tables)])
+        for values in zip(*known)
     )
     notes = [f"{table.title}: {note}" for table in tables for note in table.notes]
     return Table(frame, names, lines, files, tables[0].unit, ragged, tables[0].separator, notes, labels)

@@ -114,12 +114,13 @@ class Reading:
         return [(what, text) for what, text in rows if text]
 
     def __str__(self):
-        rows = {what.split(" (")[0]: text for what, text in self.table()}
-        conditions = "; ".join(f"{condition} ({met})" for condition, met in self.conditions)
-        parts = [f"{rows['columns']} ({self.basis})", rows.get("answers"), conditions, rows["rows"]]
-        left_out = "; ".join(f"{reason} ({lines})" for reason, lines in self.left_out)
-        parts += [left_out and f"left out: {left_out}", self.unread and f"not read: {rows['not read']}"]
-        return "; ".join([*filter(None, parts), *self.notes])
+        said = {}
+        for what, text in self.table():
+            said.setdefault(what.split(" (")[0], []).append(text)
+        columns = f"{said['columns'][0]} ({self.basis})"
+        plain = [text for what in ("answers", "condition", "rows") for text in said.get(what, ())]
+        named = [f"{what}: {'; '.join(said[what])}" for what in ("left out", "not read") if what in said]
+        return "; ".join([columns, *plain, *named, *self.notes])
 
 
 @dataclass(frozen=True)
