@@ -435,7 +435,8 @@ REFUSED = {
         ["line 20", "--missing 0", "answer:"],
     ),
     "most are 1": (
-        "anchor,left,right,ans\ncat,dog,trout,1\ndog,cat,trout,1\ndog,cat,pike,1\ntrout,pike,cat,1\npike,trout,cat,1\ntrout,cat,pike,2\ntrout,pike,dog,0\npike,trout,dog,0\n",
+        "anchor,left,right,ans\ncat,dog,trout,1\ndog,cat,trout,1\ndog,cat,pike,1\ntrout,pike,cat,1\n"
+        "pike,trout,cat,1\ntrout,cat,pike,2\ntrout,pike,dog,0\npike,trout,dog,0\n",
         dict(file="c.csv", **SIDES, answer="ans", drop_invalid=True),
         ["--missing"],
     ),
@@ -461,7 +462,8 @@ REFUSED = {
         ["line 17", "'puid'"],
     ),
     "an impossible winner": (
-        "head,left,right,winner,puid,left_filename,right_filename,head_filename,winner_filename,loser\n0,18,12,5,p,l.png,r.png,h.png,w.png,12\n1,2,3,2,p,x.png,y.png,z.png,x.png,3\n",
+        "head,left,right,winner,puid,left_filename,right_filename,head_filename,winner_filename,loser\n"
+        "0,18,12,5,p,l.png,r.png,h.png,w.png,12\n1,2,3,2,p,x.png,y.png,z.png,x.png,3\n",
         dict(file="m.csv", format="salmon"),
         ["line 2", "what was shown"],
     ),
