@@ -7,6 +7,7 @@ __getattr__, __dir__, __all__ = lazy_names(
     {
         "sweep": ["WhatIf", "whatif"],
         "plan": ["plan_study"],
+        "forecast": ["StudyForecast", "forecast_study", "halves_of_study"],
         "study": ["StudyPlan", "plan_chart", "plan_lists", "plan_sentences"],
         "pilot": ["fit_pilot", "predicted_agreement"],
         "plan_command": ["plan_page", "write_plan"],

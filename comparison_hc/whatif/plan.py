@@ -11,7 +11,8 @@ from numbers import Integral
 
 from ..core.validation import MOST_SEED, check_integer, check_names, check_number, check_progress, require
 from .designs import DESIGNS
-from .pilot import Slips, World, fit_pilot, most_levels, n_fit_runs
+from .forecast import N_WORLDS, forecast_study
+from .pilot import ROWS_A_QUESTION, Slips, World, fit_pilot, most_levels, n_fit_runs
 from .study import StudyPlan, default_levels, play_study
 
 # %% ../../nbs/whatif/99_plan.ipynb #60b0c1cb
@@ -32,6 +33,7 @@ def plan_study(
     n_jobs=1,
     journal=None,
     progress=None,
+    n_worlds=N_WORLDS,
 ):
     """What to ask, how many people, and what they will reach, by simulation. Raises `InputError`.
 
@@ -68,7 +70,9 @@ def plan_study(
     journal
         File that keeps finished runs, and from which the same call continues.
     progress
-        Called with (runs done, runs in all), those that a pilot needs included.
+        Called with (runs done, runs in all), those that a pilot and the forecast need included.
+    n_worlds
+        Simulated worlds behind the forecast of agreement and stability, at least 40.
 
     Returns
     -------
@@ -92,7 +96,9 @@ def plan_study(
     levels = default_levels(len(names)) if n_levels is None else check_integer(n_levels, "n_levels", 1, most)
     draft = StudyPlan(names, people, minutes, seconds, target, None, None, None, None, "", "", seed)
     before = n_fit_runs(pilot, pilot_design) if pilot is not None else 0
-    total = before + draft.n_runs(designs, repeat)
+    check_integer(n_worlds, "n_worlds", 40, 100_000)
+    simulated = before + draft.n_runs(designs, repeat)
+    total = simulated + n_worlds
 
     def report(done):
         if progress is not None:
@@ -108,7 +114,12 @@ def plan_study(
         slips = Slips(0.15, 0.15, 0.15, 0) if noise is None else Slips(noise, noise, noise, 0)
         worlds = World(levels, clear), World(levels, clear / 2), World(levels, clear * 2)
     draft = replace(draft, slips=slips, fit=fit, worlds=worlds)
-    return play_study(draft, designs, repeat, n_jobs, journal, lambda done: report(before + done))
+    plan = play_study(draft, designs, repeat, n_jobs, journal, lambda done: report(before + done))
+    known = dict(noise=noise if slips.n_repeated or fit is None and noise is not None else None)
+    known |= dict(pilot=pilot, pilot_design=pilot_design if pilot is not None else plan.design)
+    known |= dict(method=plan.method, n_worlds=n_worlds, rng=seed, progress=lambda done, _: report(simulated + done))
+    n_rows = max(40, plan.questions_of(people) * ROWS_A_QUESTION[plan.design])
+    return replace(plan, forecast=forecast_study(n_rows, n_objects=len(names), design=plan.design, **known))
 
 
 def _names(objects, pilot):

@@ -55,6 +55,7 @@ class StudyPlan:
     design: str  # recommended
     method: str  # recommended
     seed: int  # int ≥ 0
+    forecast: object = None  # `StudyForecast` of agreement and stability, or None
 
     @property
     def per_person(self):
@@ -206,11 +207,16 @@ def plan_sentences(plan):
     at = int(np.flatnonzero(x == budget)[0])
     reached = mean_in_words(values[at])
     enough = int((values[at] >= plan.target).sum())
-    said = [
+    said = [] if plan.forecast is None else plan.forecast.sentences()
+    said += [
         f"Ask {WORDS[plan.design]} Build the tree with {plan.method}.",
         f"{people} people answer {budget:,} new questions, {plan.new_per_person} each of {plan.per_person} in "
-        f"{plan.minutes:g} minutes. That reaches AARI {reached}; {enough} of {values.shape[1]} simulated studies "
-        f"reach{'es' * (enough == 1)} {plan.target:g}.",
+        f"{plan.minutes:g} minutes.",
+        f"What follows holds only if the objects form {_world_words(plan)}: then the tree can be compared with the "
+        "true one. AARI is the average adjusted Rand index over the levels of the true tree; 1 is the true tree, 0 is "
+        "chance.",
+        f"There the study reaches AARI {reached}{_range_over_worlds(plan, budget)}; {enough} of {values.shape[1]} "
+        f"simulated studies reach{'es' * (enough == 1)} {plan.target:g}.",
     ]
     found = needed(x, values, plan.target, log=True, joint=True)
     said += [_enough_words(plan, found, x)] + [_most_words(plan, x)] * (found.value < np.inf)
@@ -226,6 +232,25 @@ def plan_sentences(plan):
         sure = f" ± {most.half:.0%}" if isfinite(most.half) else ""
         said.append(f"The crowd may slip in up to {most.value:.0%}{sure} of the answers.")
     return said + _world_sentences(plan, budget)
+
+
+def _world_words(plan):
+    "The world of the curves, in words."
+    main = plan.worlds[0]
+    levels = f"{main.n_levels} level{'s' * (main.n_levels != 1)}"
+    source = "an assumption" if plan.fit is None else "the world most like the pilot"
+    return f"a tree of {2**main.n_levels} groups in {levels} with δ/σ = {main.delta_over_sigma:g} ({source})"
+
+
+def _range_over_worlds(plan, budget):
+    "The means in all worlds that were simulated, if there are several."
+    means = []
+    for world in dict.fromkeys(plan.worlds):
+        x, values = plan_curve(plan, world=world)
+        means.append(values[np.flatnonzero(x == budget)[0]].mean())
+    if len(means) < 2:
+        return ""
+    return f", and from {min(means):.2f} to {max(means):.2f} in the {len(means)} worlds that were simulated"
 
 
 def _enough_words(plan, found, x):
