@@ -9,7 +9,7 @@ from shared import symmetric
 import comparison_hc.link
 from comparison_hc.core.validation import InputError
 from comparison_hc.link import TwoParameterGrid, alpha_linkage, execution_tree, two_parameter_grid
-from comparison_hc.link.grid import as_alpha_beta_family
+from comparison_hc.link.grid import Bounds, as_alpha_beta_family
 from comparison_hc.link.merge import alpha_line, merges_by_definition
 from comparison_hc.metrics import majority_loss, pruning_loss
 
@@ -53,6 +53,28 @@ def test_certified_cells_have_one_tree(n, seed, top, merges, depth):
             inside = [leaf for leaf in runs[beta] if leaf.low < a1 - 1e-9 and leaf.high > a0 + 1e-9]
             assert all(clusters_of(leaf.dendrogram) == expected for leaf in inside)
             assert grid.at(alpha, beta) == (tree, True)
+
+
+@given(st.integers(0, 10**6), st.sampled_from(MIXES))
+def test_bounds_enclose_the_distances_of_clusters(seed, merges):
+    "After some merges, for every β of a rectangle: below and above the distance by definition, and tight for averages."
+    rng = np.random.default_rng(seed)
+    family, order = as_alpha_beta_family(*metrics(7, seed, None), merges), rng.permutation(7)
+    low, high = np.sort(rng.random(2))
+    bounds, A, B = Bounds(family, low, high), order[:3], order[3:]
+    for cluster in (A, B):
+        for k in range(1, len(cluster)):  # the rest of both clusters is there
+            others = np.array([x for x in order if x not in cluster[: k + 1] and (cluster is A or x not in A[:2])])
+            bounds.merge(cluster[k - 1], cluster[k], others)
+    for share in (0, 0.3, 0.8, 1):
+        beta = (1 - share) * low + share * high
+        block = ((1 - beta) * family.D0 + beta * family.D1)[np.ix_(A, B)]
+        for k, name in enumerate(merges):
+            below, above = (
+                np.dot((1 - share, share), side(k)[:, A[-1], B[-1]]) for side in (bounds.lower, bounds.upper)
+            )
+            value = dict(single=np.min, complete=np.max, average=np.mean)[name](block)
+            assert below - 1e-12 <= value <= above + 1e-12
 
 
 def test_deeper_grids_certify_more():
