@@ -23,7 +23,7 @@ LAYERS = [  # from the bottom: a module imports from its own layer and from thos
     ("cli",),
 ]
 EXERCISE = re.compile(r"\*\*Exercise|^## Exercise", re.MULTILINE)
-MOST_JAVASCRIPT, MOST_STYLE = 514, 278
+MOST_JAVASCRIPT, MOST_STYLE = 608, 278
 
 
 def notebooks():

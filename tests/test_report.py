@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from importlib.resources import files
 from types import SimpleNamespace
 from xml.etree import ElementTree
@@ -12,11 +13,13 @@ from xml.etree import ElementTree
 import numpy as np
 import pandas as pd
 import pytest
+from PIL import Image
 
 from comparison_hc.cli import main
 from comparison_hc.comparisons import Quadruplets, Triplets
 from comparison_hc.core.images import check_image_folder, images_from_folder
-from comparison_hc.core.plotting import COLLAPSED_TO, SIDES, TreeFigure, TreeStyle
+from comparison_hc.core.plotting import COLLAPSED_TO, SIDES, TreeFigure, TreeStyle, cluster_color
+from comparison_hc.core.tree_drawing import branch_colors
 from comparison_hc.core.validation import InputError, MissingFileError
 from comparison_hc.dendrogram import Dendrogram, random_tree
 from comparison_hc.evaluation._report_figures import (
@@ -28,6 +31,7 @@ from comparison_hc.evaluation._report_figures import (
     win_counts,
     win_share,
 )
+from comparison_hc.evaluation._report_text import methods_section
 from comparison_hc.evaluation.report import FlatResult, Result, html_page, save_result
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -144,8 +148,12 @@ def test_the_tree_in_words():
     ]
 
 
-def test_large_trees_are_folded_and_the_caption_says_so():
-    page = html_page(sample(300))
+def test_large_trees_are_folded_and_the_caption_says_so(monkeypatch):
+    result = sample(300)
+    n_folded = sum(node >= 300 for node in result.dendrogram.cut_nodes(COLLAPSED_TO))
+    assert f"Where scripts run, {n_folded} branches are folded at first" in html_page(result)
+    monkeypatch.setattr("comparison_hc.evaluation.report.MOST_UNFOLDED", 299)
+    page = html_page(result)
     assert "overview of 300 objects" in page and f"{COLLAPSED_TO} branches" in page
 
 
@@ -363,7 +371,72 @@ def test_folding_keeps_everything_inside(opened, side):
         assert ends == [at[child][0] for child in children] and np.mean(ends) == pytest.approx(at[node][0])
 
 
-def test_branches_of_an_overview_stay_folded(opened):
+def test_an_overview_is_unfolded_leaf_by_leaf_and_saved(opened, tmp_path):
+    result = sample(320)
+    page = opened(result)
+    assert len(page.names()) == COLLAPSED_TO
+    page.page.locator("#unfold").click()
+    assert sorted(page.names()) == sorted(result.names)
+    for form in ("svg", "png"):
+        with page.page.expect_download() as download:
+            page.page.locator(f"#save-{form}").click()
+        download.value.save_as(tmp_path / f"saved.{form}")
+    saved = ElementTree.parse(tmp_path / "saved.svg").getroot()
+    names = [text.text for text in saved.iter(f"{SVG}text") if text.get("class") == "name"]
+    assert sorted(names) == sorted(result.names)
+    with Image.open(tmp_path / "saved.png") as image:
+        size, dots = image.size, image.info["dpi"]
+    assert dots == pytest.approx((300, 300), abs=0.1)
+    assert size == pytest.approx([float(saved.get(side)) * 300 / 96 for side in ("width", "height")], abs=1)
+
+
+MARKS = """([what, kind]) => [...document.querySelectorAll(`${what}`)].map(part => [part.dataset[kind],
+  part.getAttribute(part.matches('line') ? 'stroke' : 'fill')])"""
+
+
+@pytest.mark.parametrize("n_clusters", [None, 3])
+def test_a_cut_is_the_same_everywhere(opened, n_clusters):
+    "Additive trees, matrix, map, subtitle and methods text, against what Python writes for that number."
+    from comparison_hc import AdditiveTree
+
+    plain = sample(12)
+    model = AdditiveTree(n_trees=2, rate=1.0).fit(plain.comparisons)
+    result = replace(plain, dendrogram=model.dendrogram_, additive=model, n_clusters=n_clusters)
+    page = opened(result)
+    first = page.page.inner_text("body")
+    assert [page.page.locator(f"#{view}").is_visible() for view in ("tree", "unrooted", "rooted")] == [
+        False,
+        True,
+        False,
+    ]
+    for k in (5, 2):
+        page.page.locator("#k").evaluate(f"e => {{ e.value = {k}; e.dispatchEvent(new Event('input')); }}")
+        labels = result.dendrogram.cut(k)
+        colors = [cluster_color(int(c)) for c in labels]
+        for what in (".matrix rect[data-object]", ".map circle[data-object]"):
+            assert dict(page.page.evaluate(MARKS, [what, "object"])) == {str(i): c for i, c in enumerate(colors)}
+        for view in ("#unrooted", "#rooted"):
+            for number, tree in enumerate(model.trees_):
+                shown = page.page.evaluate(MARKS, [f"{view} line[data-branch^='{number}-']", "branch"])
+                expected = branch_colors(tree.parent, labels)
+                assert {(int(key.split("-")[1]), color) for key, color in shown} == set(enumerate(expected))
+            badges = page.page.evaluate(MARKS, [f"{view} circle[data-leaf]", "leaf"])
+            assert sorted(badges) == sorted([str(i), c] for i, c in enumerate(colors) for _ in model.trees_)
+        text, same = page.page.inner_text("body"), replace(result, n_clusters=k)
+        assert f"answers by 5 people, {k} clusters." in text
+        assert page.page.inner_text(".methods") == " ".join(methods_section(same))
+    page.page.locator("#k").evaluate(f"e => {{ e.value = {n_clusters or 1}; e.dispatchEvent(new Event('input')); }}")
+    assert page.page.inner_text("body") == first
+    page.page.locator("#view").select_option("tree")
+    assert [page.page.locator(f"#{view}").is_visible() for view in ("tree", "unrooted", "rooted")] == [
+        True,
+        False,
+        False,
+    ]
+
+
+def test_branches_of_a_larger_overview_stay_folded(opened, monkeypatch):
+    monkeypatch.setattr("comparison_hc.evaluation.report.MOST_UNFOLDED", 300)
     result = sample(320)
     page = opened(result)
     assert len(page.names()) == COLLAPSED_TO and "stay folded" in page.page.locator("#tree + figcaption").inner_text()
@@ -428,7 +501,7 @@ def test_every_joint_is_reached_by_keys(opened):
     page = opened(result)
     joints = page.page.locator(".joint")
     assert joints.count() == 11 and page.page.locator(".joint[tabindex='0']").count() == 1
-    page.page.locator("#unfold").focus()
+    page.page.locator("#save-png").focus()
     page.page.keyboard.press("Tab")
     focused = "document.activeElement.dataset.node"
     if page.page.evaluate("document.activeElement.id") == "tree":  # a picture that can be scrolled is a stop, too

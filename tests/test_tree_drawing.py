@@ -196,7 +196,7 @@ def corners(text):
     "Corners of the rectangle of a written name, by trigonometry."
     from comparison_hc.core.plotting import text_width
 
-    x, y, content, degrees, anchor, _, size = text
+    x, y, content, degrees, anchor, _, size, _ = text
     turn, long, half = np.radians(degrees), text_width(content, size), 0.35 * size  # letters are lower than their size
     along, up = np.array([np.cos(turn), np.sin(turn)]), np.array([-np.sin(turn), np.cos(turn)])
     ends = (0, long) if anchor == "start" else (-long, 0) if anchor == "end" else (-long / 2, long / 2)
@@ -227,7 +227,7 @@ def test_a_drawing_is_to_scale_inside_its_frame_and_no_writing_covers_another(la
         edge, far = tree.midpoint()
         expected = [*np.delete(tree.lengths, edge), far, tree.lengths[edge] - far]
     else:
-        across = [np.hypot(x - x2, y - y2) for x, y, x2, y2, color, _ in made.lines[:-1] if color != "#c8c8c8"]
+        across = [np.hypot(x - x2, y - y2) for x, y, x2, y2, color, *_ in made.lines[:-1] if color != "#c8c8c8"]
         expected = tree.lengths
     np.testing.assert_allclose(sorted(across)[-len(expected) :], np.sort(scale * np.array(expected)), atol=1e-6)
     boxes = [corners(text) for text in made.texts if text[4] != "middle"]  # without the numbers in badges

@@ -252,16 +252,18 @@ class Drawing:
 
     width: float = 0.0
     height: float = 0.0
-    lines: list = field(default_factory=list)  # (x, y, x2, y2, colour, width)
-    texts: list = field(default_factory=list)  # (x, y, text, degrees, "start", "middle" or "end", colour, size)
-    dots: list = field(default_factory=list)  # (x, y, radius, fill)
+    lines: list = field(default_factory=list)  # (x, y, x2, y2, colour, width, number of its branch or None)
+    texts: list = field(default_factory=list)  # (x, y, text, degrees, anchor, colour, size, leaf of a badge or None)
+    dots: list = field(default_factory=list)  # (x, y, radius, fill, leaf of a badge or None)
 
     def add_support(self, places, support, size=8.5):
         "A dot on each inner branch: black from 95%, grey from 70%, white below; its number where nothing is written."
         taken = [_box_of_text(*text) for text in self.texts]
         for (x, y), share in zip(places, support):
-            self.dots.append((x, y, 2.6, "#111111" if share >= 0.95 else "#999999" if share >= 0.7 else "#ffffff"))
-            text = (x + 4, y - 5, f"{100 * share:.0f}", 0.0, "start", "#333333", size)
+            self.dots.append(
+                (x, y, 2.6, "#111111" if share >= 0.95 else "#999999" if share >= 0.7 else "#ffffff", None)
+            )
+            text = (x + 4, y - 5, f"{100 * share:.0f}", 0.0, "start", "#333333", size, None)
             box = _box_of_text(*text)
             if is_free(box, taken):
                 taken.append(box)
@@ -274,12 +276,12 @@ class Drawing:
         power = 10 ** np.floor(np.log10(most))
         unit = max(step * power for step in (1, 2, 5) if step * power <= most)
         unit = 1.0 if 12 / scale <= 1 <= most else unit
-        self.lines.append((left, y, left + unit * scale, y, "#1a1a1a", 2.0))
-        self.texts.append((left, y + 10, f"length {unit:g} (log-odds)", 0.0, "start", "#555555", 10.5))
+        self.lines.append((left, y, left + unit * scale, y, "#1a1a1a", 2.0, None))
+        self.texts.append((left, y + 10, f"length {unit:g} (log-odds)", 0.0, "start", "#555555", 10.5, None))
         self.height = y + 10 + MARGIN
 
 
-def _box_of_text(x, y, text, degrees, anchor, color, size):
+def _box_of_text(x, y, text, degrees, anchor, color, size, _leaf):
     "The upright rectangle around a text."
     length = text_width(text, size)
     start = {"start": 0.0, "middle": -length / 2, "end": -length}[anchor]
@@ -321,10 +323,10 @@ def draw(tree, layout=LAYOUTS[0], labels=None, support=None, root=None, width=No
     check_choice(layout, "layout", LAYOUTS)
     support, root = check_support(tree, support), check_root(tree, root)
     if labels is not None:
-        rule = f"{len(tree.names)} integers from 0, the cluster of each leaf"
+        rule = f"{len(tree.names)} integers from 0, the cluster of each leaf (-1: none)"
         labels = as_array(labels, "labels", rule)
         whole = labels.shape == (len(tree.names),) and labels.dtype.kind in "iu"
-        require(whole and (labels >= 0).all(), "labels", rule, labels)
+        require(whole and (labels >= -1).all(), "labels", rule, labels)
     width = None if width is None else check_integer(width, "width", 100, 20_000)
     if layout == "rooted":
         return _draw_rooted(tree, labels, support, root, width, size)
@@ -338,8 +340,10 @@ def draw_beside(trees, layout=LAYOUTS[0], support=None, **options):
     drawings = [draw(tree, layout, support=each, **options) for tree, each in zip(trees, supports)]
     whole = Drawing(sum(each.width for each in drawings), max(each.height for each in drawings))
     left = 0.0
-    for each in drawings:
-        whole.lines += [(x + left, y, x2 + left, y2, *more) for x, y, x2, y2, *more in each.lines]
+    for number, each in enumerate(drawings):
+        for x, y, x2, y2, color, thick, edge in each.lines:
+            branch = None if edge is None else f"{number}-{edge}"
+            whole.lines.append((x + left, y, x2 + left, y2, color, thick, branch))
         whole.texts += [(x + left, *more) for x, *more in each.texts]
         whole.dots += [(x + left, *more) for x, *more in each.dots]
         left += each.width
@@ -355,21 +359,22 @@ def branch_colors(parent, labels):
     for behind in below:
         sides = {frozenset(labels[side].tolist()) for side in (behind, ~behind)}
         alone = [next(iter(side)) for side in sides if len(side) == 1]
-        colors.append(cluster_color(int(alone[0])) if len(alone) == 1 else ABOVE)
+        colors.append(cluster_color(int(alone[0])) if len(alone) == 1 and alone[0] >= 0 else ABOVE)
     return colors
 
 
-def _add_leaf(drawing, x, y, text, degrees, anchor, label, size):
+def _add_leaf(drawing, leaf, x, y, text, degrees, anchor, label, size):
     "A leaf at the end of its branch: a badge with the number of its cluster, and its name."
     turn, gap = np.radians(degrees) + (np.pi if anchor == "end" else 0), 4.0
     if label is not None:
-        at = x + BADGE * np.cos(turn), y + BADGE * np.sin(turn)
-        color = cluster_color(int(label))
-        drawing.dots.append((*at, BADGE, color))
-        drawing.texts.append((*at, f"{int(label)}", 0.0, "middle", text_color(color), 7.5 if label < 100 else 5.5))
-        gap += 2 * BADGE
+        at, size_of_number = (x + BADGE * np.cos(turn), y + BADGE * np.sin(turn)), 7.5 if label < 100 else 5.5
+        color = cluster_color(int(label)) if label >= 0 else None  # None: there is one where a script shows it
+        drawing.dots.append((*at, BADGE, color, leaf))
+        ink = None if color is None else text_color(color)
+        drawing.texts.append((*at, f"{int(label)}", 0.0, "middle", ink, size_of_number, leaf))
+        gap += 2 * BADGE * (label >= 0)
     x, y = x + gap * np.cos(turn), y + gap * np.sin(turn)
-    drawing.texts.append((x, y, text, degrees, anchor, "#1a1a1a", size))
+    drawing.texts.append((x, y, text, degrees, anchor, "#1a1a1a", size, None))
 
 
 def _draw_rooted(tree, labels, support, root, width, size):
@@ -389,15 +394,24 @@ def _draw_rooted(tree, labels, support, root, width, size):
         if down.children[node]:
             y[node] = (y[down.children[node][0]] + y[down.children[node][-1]]) / 2
     drawing, colors = Drawing(width, MARGIN + pitch * len(leaves)), branch_colors(parent, labels)
-    drawing.lines.append((MARGIN, y[down.root], across[down.root], y[down.root], ABOVE, 1.4))
+    drawing.lines.append((MARGIN, y[down.root], across[down.root], y[down.root], ABOVE, 1.4, None))
     for node in order:
         for child in down.children[node]:
-            color = colors[down.edge[child]]
-            drawing.lines.append((across[node], y[node], across[node], y[child], color, 1.4))
-            drawing.lines.append((across[node], y[child], across[child], y[child], color, 1.4))
+            edge = int(down.edge[child])
+            color = colors[edge]
+            drawing.lines.append((across[node], y[node], across[node], y[child], color, 1.4, edge))
+            drawing.lines.append((across[node], y[child], across[child], y[child], color, 1.4, edge))
     for leaf in leaves:
         _add_leaf(
-            drawing, across[leaf], y[leaf], texts[leaf], 0.0, "start", None if labels is None else labels[leaf], size
+            drawing,
+            leaf,
+            across[leaf],
+            y[leaf],
+            texts[leaf],
+            0.0,
+            "start",
+            None if labels is None else labels[leaf],
+            size,
         )
     if support is not None:
         inner = [v for v in order if v >= len(names) and v != down.root and down.above[v] > 0]
@@ -429,16 +443,16 @@ def _draw_unrooted(tree, layout, labels, support, width, size):
     pixels = pixels - low + MARGIN
     drawing = Drawing(max(side, high[0] - low[0] + 2 * MARGIN), high[1] - low[1] + MARGIN)
     for node, color in enumerate(branch_colors(parent, labels), 1):
-        drawing.lines.append((*pixels[node], *pixels[parent[node]], color, 1.4))
+        drawing.lines.append((*pixels[node], *pixels[parent[node]], color, 1.4, node - 1))
     for leaf, text in enumerate(texts):
         start = pixels[leaf] + ray[leaf] * shift[leaf]
         if shift[leaf]:
-            drawing.lines.append((*pixels[leaf], *start, "#c8c8c8", 0.7))
+            drawing.lines.append((*pixels[leaf], *start, "#c8c8c8", 0.7, None))
         degrees = np.degrees(np.arctan2(ray[leaf, 1], ray[leaf, 0]))
         turned = abs(degrees) > 90
         degrees = (degrees + 180 + 180) % 360 - 180 if turned else degrees
         anchor = "end" if turned else "start"
-        _add_leaf(drawing, *start, text, degrees, anchor, None if labels is None else labels[leaf], size)
+        _add_leaf(drawing, leaf, *start, text, degrees, anchor, None if labels is None else labels[leaf], size)
     if support is not None:
         inner = [v for v in range(n, len(parent)) if parent[v] != 0 and lengths[v - 1] > 0]
         drawing.add_support([(pixels[v] + pixels[parent[v]]) / 2 for v in inner], [support[v - 1] for v in inner])
@@ -499,17 +513,24 @@ def _shifts(start, ray, room, size):
 # ---- one drawing in three forms
 
 
+def hidden(color):
+    "The display of what has no colour yet."
+    return "none" if color is None else None
+
+
 def drawing_svg(drawing, title, scale=1):
     "As SVG."
     parts = [tag("rect", width="100%", height="100%", fill="#fff")]
-    for x, y, x2, y2, color, width in drawing.lines:
-        ends = dict(x1=float(x), y1=float(y), x2=float(x2), y2=float(y2))
+    for x, y, x2, y2, color, width, edge in drawing.lines:
+        ends = dict(x1=float(x), y1=float(y), x2=float(x2), y2=float(y2), data_branch=edge)
         parts.append(tag("line", **ends, stroke=color, stroke_width=width, stroke_linecap="round"))
-    for x, y, radius, fill in drawing.dots:
-        parts.append(tag("circle", cx=float(x), cy=float(y), r=radius, fill=fill, stroke="#111", stroke_width=0.6))
-    for x, y, text, degrees, anchor, color, size in drawing.texts:
+    for x, y, radius, fill, leaf in drawing.dots:
+        seen = dict(fill=fill, stroke="#111", stroke_width=0.6, data_leaf=leaf, display=hidden(fill))
+        parts.append(tag("circle", cx=float(x), cy=float(y), r=radius, **seen))
+    for x, y, text, degrees, anchor, color, size, leaf in drawing.texts:
         turn = f"rotate({degrees:.2f} {x:.1f} {y:.1f})" if degrees else None
-        font = dict(font_size=size, text_anchor=anchor, fill=color, transform=turn)
+        font = dict(font_size=size, text_anchor=anchor, fill=color, transform=turn, data_leaf=leaf)
+        font |= dict(display=hidden(color))
         parts.append(tag("text", escape(text), x=float(x), y=float(y), dy=".35em", **font))
     return visible_text(svg(parts, drawing.width, drawing.height, title, scale)) + "\n"
 
@@ -524,17 +545,19 @@ def drawing_chart(drawing):
     def chart(names, rows):
         return alt.Chart(alt.InlineData([dict(zip(names, map(_plain, row))) for row in rows]))
 
-    lines = chart(("x", "y", "x2", "y2", "color", "width"), drawing.lines).mark_rule(strokeCap="round")
+    lines = chart(("x", "y", "x2", "y2", "color", "width"), [line[:6] for line in drawing.lines]).mark_rule(
+        strokeCap="round"
+    )
     width = alt.StrokeWidth("width:Q", scale=None)
     layers = [lines.encode(x, y, alt.X2("x2"), alt.Y2("y2"), alt.Color("color:N", scale=None), width)]
-    if drawing.dots:
-        dots = [(*dot[:2], np.pi * dot[2] ** 2, dot[3]) for dot in drawing.dots]
+    dots = [(x, y, np.pi * radius**2, fill) for x, y, radius, fill, _ in drawing.dots if fill is not None]
+    if dots:
         marks = chart(("x", "y", "area", "color"), dots).mark_point(
             filled=True, opacity=1, stroke="#111", strokeWidth=0.6
         )
         layers.append(marks.encode(x, y, alt.Size("area:Q", scale=None), alt.Fill("color:N", scale=None)))
     for anchor, align in (("start", "left"), ("middle", "center"), ("end", "right")):
-        rows = [(*text[:4], *text[5:]) for text in drawing.texts if text[4] == anchor]
+        rows = [(*text[:4], *text[5:7]) for text in drawing.texts if text[4] == anchor and text[5] is not None]
         if rows:
             marks = chart(("x", "y", "text", "angle", "color", "size"), rows).mark_text(align=align, baseline="middle")
             angle, font = alt.Angle("angle:Q", scale=None), alt.Size("size:Q", scale=None)
@@ -553,12 +576,16 @@ def drawing_axes(drawing, ax):
     if ax is None:
         pyplot = needed("matplotlib.pyplot", "a tree on Matplotlib's axes")
         ax = pyplot.gca()
-    for x, y, x2, y2, color, width in drawing.lines:
+    for x, y, x2, y2, color, width, _ in drawing.lines:
         ax.plot([x, x2], [y, y2], color=color, linewidth=points * width, solid_capstyle="round")
-    for x, y, radius, fill in drawing.dots:
+    for x, y, radius, fill, _ in drawing.dots:
+        if fill is None:
+            continue
         edge = dict(markeredgecolor="#111111", markeredgewidth=0.5)
         ax.plot([x], [y], "o", markersize=points * 2 * radius, markerfacecolor=fill, zorder=3, **edge)
-    for x, y, text, degrees, anchor, color, size in drawing.texts:
+    for x, y, text, degrees, anchor, color, size, _ in drawing.texts:
+        if color is None:
+            continue
         place = dict(rotation=-degrees, rotation_mode="anchor", va="center", zorder=4)
         align = {"start": "left", "middle": "center", "end": "right"}[anchor]
         ax.text(x, y, text, color=color, fontsize=points * size, ha=align, **place)

@@ -46,15 +46,16 @@ def matrix_svg(
     parts = [tag("image", x=left, y=4, width=side, height=side, preserveAspectRatio="none", href=cells)]
     for row, (i, text) in enumerate(zip(order, texts)):
         y = 4 + pitch * (row + 0.5)
-        if labels is not None:
-            box = dict(x=left - 6, y=f"{y - pitch / 2:.2f}", width=5, height=f"{pitch:.2f}")
-            parts.append(tag("rect", **box, fill=cluster_color(int(labels[i]))))
+        box = dict(x=left - 6, y=f"{y - pitch / 2:.2f}", width=5, height=f"{pitch:.2f}", data_object=int(i))
+        parts.append(tag("rect", **box, fill="none" if labels is None else cluster_color(int(labels[i]))))
         if named:
             parts.append(tag("text", escape(text), x=left - 9, y=y, dy=".35em", text_anchor="end"))
+    numbers = []
     for number, start, end in _runs(np.asarray(labels)[order]) if labels is not None and not named else ():
         if (end - start) * pitch >= 11:
-            at = dict(x=left - 10, y=4 + pitch * (start + end) / 2, dy=".35em", font_size=11, text_anchor="end")
-            parts.append(tag("text", number, **at))
+            numbers.append(tag("text", number, x=left - 10, y=4 + pitch * (start + end) / 2))
+    font = dict(font_size=11, text_anchor="end", dominant_baseline="central")
+    parts += [] if named else [tag("g", "".join(numbers), class_="runs", data_left=left - 10, data_pitch=pitch, **font)]
     parts += _shades(left, side + 18, end_labels)
     return svg(parts, left + side + 6, side + 34, title, font_size=float(size)), named
 
@@ -129,9 +130,10 @@ def map_svg(points, names, labels=None, images=None, width=640, height=460):
         if name in images:
             box = dict(x=x - 14, y=y - 14, width=28, height=28)
             parts.append(tag("image", title, **box, href=images[name]))
-            parts.append(tag("rect", **box, fill="none", stroke=color, stroke_width=2))
+            parts.append(tag("rect", **box, fill="none", stroke=color, stroke_width=2, data_framed=i))
         else:
-            parts.append(tag("circle", title, cx=x, cy=y, r=radius, fill=color, stroke="#fff", stroke_width=".7"))
+            mark = dict(cx=x, cy=y, r=radius, fill=color, stroke="#fff", stroke_width=".7")
+            parts.append(tag("circle", title, **mark, data_object=i))
         text, gap = cut_text(name, 10.5, 150), 16 if name in images else radius + 2
         length = text_width(text, 10.5)
         for left, at, anchor in ((x + gap, x + gap, "start"), (x - gap - length, x - gap, "end")):

@@ -70,25 +70,40 @@ def _method_of(result):
 
 def methods_section(result):
     "What was done, as a list of sentences."
-    sentences = [_what_was_built(result), *_how_it_was_built(result)]
+    return [sentence for part in methods_parts(result).values() for sentence in part]
+
+
+def methods_parts(result):
+    "The sentences before the one about the flat clusters, that one, and those behind it."
+    before, cut, after = [_what_was_built(result), *_how_it_was_built(result)], [], []
     is_tree, comparisons = hasattr(result, "dendrogram"), result.comparisons
     if is_tree and comparisons is not None:
         found = agreement(result.dendrogram, comparisons.without_weights())
         counts = (found.agree, found.disagree, found.undecided)
         agree, against, undecided = (f"{100 * n / found.total:.1f}%" if found.total else "none" for n in counts)
         text = f"Of the comparisons it was built from, the hierarchy agrees with {agree}, contradicts {against} "
-        sentences.append(text + f"and leaves {undecided} open.")
+        before.append(text + f"and leaves {undecided} open.")
     if is_tree and (result.n_clusters or 1) > 1:
         sizes = sorted(map(len, result.clusters()))
-        text = f"the smallest of {_objects(sizes[0])} and the largest of {_objects(sizes[-1])}"
-        text = f"each of {_objects(sizes[0])}" if sizes[0] == sizes[-1] else text
-        sentences.append(_how_cut(result, len(sizes), text))
+        cut = [cut_sentence(sizes) if result.partition is None else _how_chosen(result, sizes)]
     if not is_tree:
         proof = "is proved to be the best one" if result.certificate else "is not proved to be the best one"
-        sentences.append(f"The partition {proof} for its number of clusters.")
+        after.append(f"The partition {proof} for its number of clusters.")
     if is_tree and result.support is not None and len(result.support) > 1:
-        sentences.append(_support_in_words(result))
-    return sentences + (result.compared.sentences() if result.compared is not None else [])
+        after.append(_support_in_words(result))
+    return dict(
+        before=before, cut=cut, after=after + (result.compared.sentences() if result.compared is not None else [])
+    )
+
+
+def cut_sentence(sizes):
+    "How a tree was cut into clusters of these sizes, from small to large."
+    return f"For a flat grouping it was cut into {len(sizes)} clusters, {_sizes_in_words(sizes)}."
+
+
+def _sizes_in_words(sizes):
+    text = f"the smallest of {_objects(sizes[0])} and the largest of {_objects(sizes[-1])}"
+    return f"each of {_objects(sizes[0])}" if sizes[0] == sizes[-1] else text
 
 
 _KINDS = {"transfer": "transfer support (Lemoine et al., 2018)", "jaccard": "a Jaccard stability (Hennig, 2007)"}
@@ -109,12 +124,10 @@ def _support_in_words(result):
     return text + "."
 
 
-def _how_cut(result, n_clusters, sizes):
-    "How the flat clusters came about."
-    if result.partition is None:
-        return f"For a flat grouping it was cut into {n_clusters} clusters, {sizes}."
+def _how_chosen(result, sizes):
+    "How flat clusters were chosen by evidence."
     chosen = result.partition
-    text = f"For a flat grouping, {n_clusters} clusters, {sizes}, were chosen among {len(chosen.table)} candidate "
+    text = f"For a flat grouping, {len(sizes)} clusters, {_sizes_in_words(sizes)}, were chosen among {len(chosen.table)} candidate "
     text += f"partitions by how much of the answers they explain ({chosen.title}; {chosen.table.evidence[0]:.3f} bits "
     text += "per answer)"
     if chosen.asked is None:

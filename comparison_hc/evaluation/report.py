@@ -18,14 +18,24 @@ from ..core.compat import needed
 from ..core import tree_drawing as drawing
 from ..core.images import matrix_range
 from ..core.io import atomic_write, check_destination, csv_text
-from ..core.plotting import ABOVE, PALETTE, TreeFigure, TreeStyle, cluster_color, leaf_labels, tag, text_color
+from ..core.plotting import (
+    ABOVE,
+    PALETTE,
+    TreeFigure,
+    TreeStyle,
+    cluster_color,
+    collapsed_by_default,
+    leaf_labels,
+    tag,
+    text_color,
+)
 from ..core._rows import relabel_by_size
 from ..core.validation import check_choice, require, visible_text
 from ..dendrogram import Dendrogram
 from ..metrics import adjusted_rand_index, agreement, noise_ceiling
 from . import _report_figures as figures
 from ._additive import additive_fields, additive_lines, paths_text
-from ._report_text import REFERENCES, cited_papers, methods_section
+from ._report_text import REFERENCES, cited_papers, cut_sentence, methods_parts
 
 if TYPE_CHECKING:
     import altair
@@ -49,6 +59,7 @@ SUPPORT_WORDS = {
 }
 MOST_CONSENSUS = 300  # objects; a consensus of more is not drawn on the page
 LABELS_HEADER = ("object", "cluster")
+MOST_UNFOLDED = 1000  # leaves of a tree that a page can show all at once
 MOST_CUTS = 60  # numbers of clusters that a page offers, unless more were asked for
 
 
@@ -365,7 +376,7 @@ def _page_parts(result):
         rows=_first_rows(result.comparisons),
         reading=_reading_rows(result.comparisons),
         provenance=_provenance_html(result.provenance or {}),
-        methods=" ".join(methods_section(result)),
+        methods={part: " ".join(sentences) for part, sentences in methods_parts(result).items()},
         references=[REFERENCES[key] for key in cited_papers(result)],
         style=static_text("page.css"),
         color=cluster_color,
@@ -390,7 +401,8 @@ def _tree_parts(result):
     "What the page shows of a tree, and the facts of its caption."
     tree, n_leaves = result.dendrogram, result.dendrogram.n_leaves
     most = min(max(MOST_CUTS, result.n_clusters or 1), n_leaves)
-    figure = _tree_figure(result, most if n_leaves > 1 else 0)
+    can_unfold = dict(collapsed=()) if n_leaves <= MOST_UNFOLDED else {}
+    figure = _tree_figure(result, most if n_leaves > 1 else 0, **can_unfold)
     data = _script_data(result, figure, most) if n_leaves > 1 else None
     over_branches = [_cutter(figure, data["stops"][(_n_cut(result) or 1) - 1])] if data else []
     collapsed = [node for node in figure.ends if node >= n_leaves]
@@ -404,8 +416,26 @@ def _tree_parts(result):
         n_palette=len(PALETTE),
         n_collapsed=len(collapsed),
         n_hidden=sum(int(tree.sizes[node]) for node in collapsed),
+        n_folded=len(data["folded"]) if data else 0,
+        views=list(_additive_views(result)) if data else [],
+        n_additive=0 if result.additive is None else result.additive.n_trees_,
         steps=_steps(result),
     )
+
+
+def _additive_views(result):
+    "The additive trees without a root and with one, for the page."
+    if result.additive is None:
+        return []
+    trees, title = result.additive.trees_, _trees_title(result)
+    labels = np.full(len(result.names), -1) if result.labels is None else result.labels
+    for name, layout, which in (
+        ("unrooted", drawing.LAYOUTS[0], "without a root"),
+        ("rooted", "rooted", "with a root"),
+    ):
+        made = drawing.draw_beside(trees, layout, result.branch_support, labels=labels)
+        about = dict(title=f"{title}, {which}", rooted=layout == "rooted")
+        yield dict(id=name, svg=drawing.drawing_svg(made, title), **about)
 
 
 def _tree_figure(result, n_cuts=0, **more):
@@ -494,7 +524,10 @@ def _script_data(result, figure, most):
         inks=list(map(text_color, PALETTE)),
         above=ABOVE,
         stops=list(_cut_stops(tree, figure, most)),
-        folded=sorted(figure.collapsed),
+        fixed=sorted(figure.collapsed),
+        folded=sorted(figure.collapsed or collapsed_by_default(tree)),
+        sentences=[cut_sentence(sorted(np.bincount(tree.cut(k)).tolist())) for k in range(1, most + 1)],
+        trees=[] if result.additive is None else [each.parent.tolist() for each in result.additive.trees_],
         sideways=sideways,
         pitch=figure.pitch,
         start=figure.start,

@@ -7,7 +7,14 @@ const [, , width, height] = svg.getAttribute("viewBox").split(" ").map(Number);
 const K = data.children.length + 1, root = 2 * K - 2;
 const named = what => [...svg.querySelectorAll(`[data-${what}]`)].map(part => [+part.dataset[what], part]);
 const groups = new Map(named("node")), stems = new Map(named("stem")), bars = new Map(named("bar"));
-const state = {k: data.k ?? 1, folded: new Set(data.folded), zoom: 1, query: ""};
+const state = {k: data.k ?? 1, folded: new Set(data.fixed), zoom: 1, query: "", view: "tree"};
+const views = [...document.querySelectorAll("#view option")].map(option => option.value);
+const marks = ["object", "framed", "branch", "leaf"].map(what => `[data-${what}]`).join();
+const painted = [...document.querySelectorAll(marks)].map(part => {
+  const name = part.matches("[data-framed], [data-branch]") ? "stroke" : "fill";
+  return {part, name, home: part.getAttribute(name), display: part.getAttribute("display"), text: part.textContent};
+});
+const spans = ["lead", "cut-sentence"].map(id => document.getElementById(id)).map(span => [span, span.textContent]);
 
 const members = node => data.order.slice(data.starts[node], data.starts[node] + data.sizes[node]);
 const isCut = () => state.k > 1 || data.k === 1;
@@ -28,6 +35,7 @@ function layout() {
   return {across, ends};
 }
 const home = layout();
+state.folded = new Set(data.folded);
 
 // The number of every node's cluster, of its class where the tree is not cut, or null.
 function tint() {
@@ -72,6 +80,89 @@ function draw() {
   const size = {viewBox: `0 0 ${wide} ${tall}`, width: wide * state.zoom, height: tall * state.zoom};
   for (const [name, value] of Object.entries(size)) svg.setAttribute(name, value);
   list();
+  paint();
+}
+
+// The same cut in every other place: additive trees, matrix, map, and sentences.
+function paint() {
+  const cluster = Array(data.names.length).fill(null), [lead, sentence] = spans;
+  if (isCut()) data.cuts[state.k - 1].forEach((node, number) => members(node).forEach(i => { cluster[i] = number; }));
+  const colour = number => data.colours[number % data.colours.length];
+  const sides = data.trees.map(parent => branchClusters(parent, cluster)), at = new Map();
+  for (const {part, name, home, display, text} of painted) {
+    const {object, framed, branch, leaf} = part.dataset, [tree, edge] = (branch ?? "").split("-").map(Number);
+    const number = branch ? sides[tree][edge] : cluster[object ?? framed ?? leaf], isNumber = part.matches("text");
+    const cut = isNumber ? data.inks[number % data.inks.length] : number === null ? data.above : colour(number);
+    part.setAttribute(name, isCut() ? cut : home);
+    if (leaf && isCut()) part.removeAttribute("display");
+    else if (leaf && display) part.setAttribute("display", display);
+    if (isNumber) part.textContent = isCut() ? number : text;
+    const title = part.querySelector("title");
+    if (title && isCut()) title.textContent = `${data.names[object ?? framed]}, cluster ${number}`;
+  }
+  for (const runs of document.querySelectorAll(".matrix .runs")) {
+    const {left, pitch} = runs.dataset, shown = isCut() ? data.cuts[state.k - 1] : [];
+    const numbered = shown.map((node, number) => [number, data.starts[node], data.sizes[node]]);
+    const readable = numbered.filter(([, , size]) => size * pitch >= 11);
+    if (shown.length || data.k) runs.replaceChildren(...readable.map(([k, start, n]) => {
+      const text = document.createElementNS(svg.namespaceURI, "text");
+      text.setAttribute("x", left);
+      text.setAttribute("y", 4 + pitch * (start + n / 2));
+      text.textContent = k;
+      return text;
+    }));
+  }
+  lead[0].textContent = isCut() ? `, ${state.k} cluster${state.k === 1 ? "" : "s"}` : lead[1];
+  sentence[0].textContent = isCut() ? state.k > 1 ? data.sentences[state.k - 1] : "" : sentence[1];
+}
+
+// For every branch of an additive tree the cluster of all leaves on one of its sides, or null.
+function branchClusters(parent, cluster) {
+  const n = cluster.length, children = parent.map(() => []), order = [0], below = parent.map(() => new Map());
+  parent.forEach((above, node) => { if (node) children[above].push(node); });
+  for (const node of order) order.push(...children[node]);
+  const add = (sum, other) => other.forEach((count, key) => sum.set(key, (sum.get(key) ?? 0) + count));
+  for (const node of order.reverse()) {
+    if (node < n) below[node].set(cluster[node], 1);
+    children[node].forEach(child => add(below[node], below[child]));
+  }
+  const all = below[0];
+  return parent.slice(1).map((above, edge) => {
+    const inside = below[edge + 1], outside = [...all].filter(([key, count]) => count > (inside.get(key) ?? 0));
+    const pure = [[...inside], outside].filter(side => side.length === 1).map(([[key]]) => key);
+    return pure.length === 1 || (pure.length === 2 && pure[0] === pure[1]) ? pure[0] : null;
+  });
+}
+
+// One picture of the tree at a time.
+function show(view) {
+  state.view = view;
+  for (const id of ["tree", ...views]) document.getElementById(id).closest("figure").hidden = id !== view;
+  for (const id of ["smaller", "larger", "fit", "unfold"]) document.getElementById(id).disabled = view !== "tree";
+}
+
+// The picture as it is seen, as a file; a PNG has 300 dots per inch.
+function save(form) {
+  const copy = document.querySelector(`#${state.view} svg`).cloneNode(true), link = document.createElement("a");
+  copy.querySelectorAll("[hidden], .cutter, .grey > .square").forEach(part => part.remove());
+  for (const joint of copy.querySelectorAll(".joint")) {
+    joint.querySelector(joint.getAttribute("aria-expanded") === "false" ? ".open" : ".shut")?.remove();
+  }
+  const [, , wide, tall] = copy.getAttribute("viewBox").split(" ").map(Number);
+  Object.entries({width: wide, height: tall}).forEach(side => copy.setAttribute(...side));
+  const give = address => Object.assign(link, {href: address, download: `${state.view}.${form}`}).click();
+  const text = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(new XMLSerializer().serializeToString(copy))}`;
+  if (form === "svg") return give(text);
+  const image = new Image(), canvas = document.createElement("canvas");
+  [canvas.width, canvas.height] = [wide, tall].map(pixels => Math.round(pixels * 300 / 96));
+  image.onload = () => {
+    canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+    const png = canvas.toDataURL("image/png"), head = "data:image/png;base64,".length + 44; // behind IHDR
+    const said = png.length > head ? "" : "too large for a PNG here: save the SVG";
+    document.getElementById("found").textContent = said;
+    if (!said) give(`${png.slice(0, head)}AAAACXBIWXMAAC4jAAAuIwF4pT92${png.slice(head)}`); // 11,811 dots per metre
+  };
+  image.src = text;
 }
 
 // The clusters of the cut, in the order of their numbers.
@@ -106,7 +197,7 @@ function dragTo(event) {
 function search(text) {
   state.query = text.trim().toLowerCase();
   const found = data.names.filter((name, i) => hit(i));
-  state.folded = new Set([...state.folded].filter(node => data.folded.includes(node) || !members(node).some(hit)));
+  state.folded = new Set([...state.folded].filter(node => data.fixed.includes(node) || !members(node).some(hit)));
   draw();
   document.getElementById("found").textContent = state.query ? `${found.length} found` : "";
   figure.querySelector(".found")?.scrollIntoView({block: "nearest", inline: "nearest"});
@@ -136,7 +227,10 @@ const press = (id, act) => document.getElementById(id).addEventListener("click",
 press("larger", () => { state.zoom = Math.min(4, 1.25 * state.zoom); });
 press("smaller", () => { state.zoom = Math.max(.25, .8 * state.zoom); });
 press("fit", () => { state.zoom = Math.min(1, (figure.clientWidth - 8) / svg.viewBox.baseVal.width); });
-press("unfold", () => { state.folded = new Set(data.folded); });
+press("unfold", () => { state.folded = new Set(data.fixed); });
+for (const form of ["svg", "png"]) document.getElementById(`save-${form}`).addEventListener("click", () => save(form));
+document.getElementById("view")?.addEventListener("change", ({target}) => show(target.value));
+show(document.getElementById("view")?.value ?? "tree");
 document.getElementById("controls").hidden = false;
 draw();
 if (data.sideways) figure.scrollLeft = data.badges < width / 2 ? 0 : width; // on a narrow screen names are seen first
