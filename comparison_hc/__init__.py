@@ -14,6 +14,7 @@ __getattr__, __dir__, __all__ = lazy_names(
         "estimators": ["ComparisonClustering", "ComparisonHC"],
         "additive_tree": ["AdditiveTree"],
         "datasets": ["load_dataset"],
+        "evaluation": ["bootstrap_support", "compare_methods", "save_result"],
         "core.comparison_counts": ["ComparisonCounts"],
         "core.validation": ["InputError"],
     },

@@ -139,6 +139,39 @@ def test_every_figure_is_a_file_of_300_dots_per_inch(animals, tmp_path):
         save_result(result, tmp_path / "a.svg", "tanglegram of nothing")
 
 
+def test_fitted_estimators_are_saved(animals, tmp_path):
+    "The same files as those of the results that they stand for."
+    from comparison_hc import ComparisonClustering, ComparisonHC, compare_methods
+    from comparison_hc.evaluation import FlatResult
+    from comparison_hc.evaluation import compare_methods as same
+    from comparison_hc.methods import methods
+
+    assert compare_methods is same
+    answers = animals.triplets
+    tree, trees = ComparisonHC("3-al").fit(answers), AdditiveTree(n_trees=1).fit(answers)
+    flat = ComparisonClustering(n_clusters=4).fit(answers)
+    title = methods["3-al"].title
+    pairs = [
+        (tree, Result(tree.dendrogram_, answers, method=title)),
+        (trees, Result(trees.dendrogram_, answers, method="additive trees", additive=trees)),
+        (flat, FlatResult(flat.labels_, answers, method="adds3")),
+    ]
+    for model, result in pairs:
+        for form in ("json", "csv", "svg"):
+            if form != "svg" or model is not flat:
+                save_result(model, tmp_path / f"model.{form}", comparisons=answers)
+                save_result(result, tmp_path / f"result.{form}")
+                first, second = ((tmp_path / f"{name}.{form}").read_text() for name in ("model", "result"))
+                if form == "json":
+                    first, second = ({**json.loads(text), "how": None} for text in (first, second))
+                assert first == second
+    save_result(flat, tmp_path / "map.svg", "map", answers)
+    with pytest.raises(InputError, match="result must be a `Result`, a `FlatResult` or a fitted estimator"):
+        save_result(ComparisonHC(), tmp_path / "a.html")
+    with pytest.raises(InputError, match="comparisons must be the comparisons that the estimator was fitted to"):
+        save_result(flat, tmp_path / "a.html")
+
+
 def test_tree_and_matrix_have_their_rows_side_by_side(animals, tmp_path):
     result = Result(AdditiveTree(n_trees=1).fit(animals.triplets).dendrogram_, animals.triplets)
     save_result(result, tmp_path / "a.svg", "tree+matrix")

@@ -251,6 +251,20 @@ def test_demo(capsys, tmp_path, monkeypatch):
     )
 
 
+def test_a_sample_file_is_written_and_read(tmp_path, monkeypatch, capsys):
+    from comparison_hc import load_dataset, read_comparisons
+
+    monkeypatch.chdir(tmp_path)
+    code, out, _ = run(capsys, "data", "animals", "--out", "my answers.csv")
+    assert code == 0 and "now: comparison-hc cluster 'my answers.csv'" in out
+    again, animals = read_comparisons("my answers.csv"), load_dataset("animals").triplets
+    named = [[given.object_names[i] for row in given.array for i in row] for given in (again, animals)]
+    assert named[0] == named[1]
+    for words in (["data", "--out", "x.csv"], ["data", "zoo", "--out", "x.xls"]):
+        code, _, err = run(capsys, *words)
+        assert code == 2 and "--out must be" in err and err.count("\n") == 1
+
+
 def test_data(capsys):
     code, out, _ = run(capsys, "data")
     assert code == 0 and all(

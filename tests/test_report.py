@@ -375,6 +375,12 @@ def test_an_overview_is_unfolded_leaf_by_leaf_and_saved(opened, tmp_path):
     result = sample(320)
     page = opened(result)
     assert len(page.names()) == COLLAPSED_TO
+    with page.page.expect_download() as download:
+        page.page.locator("#save-svg").click()
+    download.value.save_as(tmp_path / "folded.svg")
+    folded = ElementTree.parse(tmp_path / "folded.svg").getroot()
+    lines = [line for line in folded.iter(f"{SVG}line") if line.get("data-stem") or line.get("data-bar")]
+    assert len(lines) == 3 * COLLAPSED_TO - 2  # a stem for every end and merge, a bar for every merge
     page.page.locator("#unfold").click()
     assert sorted(page.names()) == sorted(result.names)
     for form in ("svg", "png"):
@@ -394,6 +400,11 @@ MARKS = """([what, kind]) => [...document.querySelectorAll(`${what}`)].map(part 
   part.getAttribute(part.matches('line') ? 'stroke' : 'fill')])"""
 
 
+def all_marks(page):
+    kinds = ("object", "branch", "leaf")
+    return [page.page.evaluate(MARKS, [f":is(line, circle, rect)[data-{kind}]", kind]) for kind in kinds]
+
+
 @pytest.mark.parametrize("n_clusters", [None, 3])
 def test_a_cut_is_the_same_everywhere(opened, n_clusters):
     "Additive trees, matrix, map, subtitle and methods text, against what Python writes for that number."
@@ -403,7 +414,7 @@ def test_a_cut_is_the_same_everywhere(opened, n_clusters):
     model = AdditiveTree(n_trees=2, rate=1.0).fit(plain.comparisons)
     result = replace(plain, dendrogram=model.dendrogram_, additive=model, n_clusters=n_clusters)
     page = opened(result)
-    first = page.page.inner_text("body")
+    first, marks = page.page.inner_text("body"), all_marks(opened(result, script=False))  # as Python paints it
     assert [page.page.locator(f"#{view}").is_visible() for view in ("tree", "unrooted", "rooted")] == [
         False,
         True,
@@ -426,7 +437,7 @@ def test_a_cut_is_the_same_everywhere(opened, n_clusters):
         assert f"answers by 5 people, {k} clusters." in text
         assert page.page.inner_text(".methods") == " ".join(methods_section(same))
     page.page.locator("#k").evaluate(f"e => {{ e.value = {n_clusters or 1}; e.dispatchEvent(new Event('input')); }}")
-    assert page.page.inner_text("body") == first
+    assert page.page.inner_text("body") == first and all_marks(page) == marks
     page.page.locator("#view").select_option("tree")
     assert [page.page.locator(f"#{view}").is_visible() for view in ("tree", "unrooted", "rooted")] == [
         True,

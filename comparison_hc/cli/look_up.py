@@ -1,9 +1,11 @@
 "The commands `data`, `check` and `reproduce`."
 
+import shlex
 import sys
 import textwrap
 from pathlib import Path
 
+from ..core.io import check_destination
 from ..core.parallel import check_workers
 from ..core.screen import say
 from ..core.validation import require
@@ -12,9 +14,13 @@ from ..core.validation import require
 def add_data(commands):
     "The words of `data`."
     data = commands.add_parser(
-        "data", help="list the data sets, or describe one", description="List the data sets, or describe one."
+        "data",
+        help="list the data sets, describe one, or write its answers",
+        description="List the data sets, or describe one; with --out, also write its answers.",
     )
     data.add_argument("name", nargs="?", metavar="NAME", help="for example car, zoo, food, animals")
+    where = "write the triplets there, with names, as `cluster` reads them: a sample file"
+    data.add_argument("--out", metavar="ANSWERS.csv", help=where)
     data.set_defaults(run=data_command)
 
 
@@ -22,6 +28,9 @@ def data_command(args):
     "List the data sets, or describe one."
     from comparison_hc.datasets import list_datasets, load_dataset
 
+    require(args.out is None or args.name is not None, "--out", "given together with NAME", args.out)
+    if args.out is not None:
+        check_destination(args.out, "--out", (".csv",))
     if args.name is None:
         return _print_datasets(list_datasets()[["name", "objects", "comparisons", "features", "classes", "where"]])
     data = load_dataset(args.name)
@@ -30,6 +39,10 @@ def data_command(args):
     print("terms: ", data.terms)
     if data.comparisons is not None:
         print(data.triplets.summary())
+    if args.out is not None:
+        require(data.comparisons is not None, "NAME", "a data set with answers", args.name)
+        data.triplets.to_csv(args.out)
+        print(f"wrote {args.out}; now: {shlex.join(['comparison-hc', 'cluster', args.out])}")
 
 
 def _print_datasets(table):

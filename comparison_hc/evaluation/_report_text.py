@@ -127,9 +127,9 @@ def _support_in_words(result):
 def _how_chosen(result, sizes):
     "How flat clusters were chosen by evidence."
     chosen = result.partition
-    text = f"For a flat grouping, {len(sizes)} clusters, {_sizes_in_words(sizes)}, were chosen among {len(chosen.table)} candidate "
-    text += f"partitions by how much of the answers they explain ({chosen.title}; {chosen.table.evidence[0]:.3f} bits "
-    text += "per answer)"
+    text = f"For a flat grouping, {len(sizes)} clusters, {_sizes_in_words(sizes)}, were chosen among "
+    text += f"{len(chosen.table)} candidate partitions by how much of the answers they explain ({chosen.title}; "
+    text += f"{chosen.table.evidence[0]:.3f} bits per answer)"
     if chosen.asked is None:
         text += "; their number is the smallest one within one standard error of the best in held-out answers"
     return text + "."

@@ -31,7 +31,9 @@ from ..core.plotting import (
 )
 from ..core._rows import relabel_by_size
 from ..core.validation import check_choice, require, visible_text
+from ..comparisons import as_comparisons
 from ..dendrogram import Dendrogram
+from ..methods import methods
 from ..metrics import adjusted_rand_index, agreement, noise_ceiling
 from . import _report_figures as figures
 from ._additive import additive_fields, additive_lines, paths_text
@@ -246,18 +248,27 @@ class FlatResult:
         return _members(self.names, self.labels)
 
 
-def save_result(result: Result | FlatResult, path: str | Path, figure: str = "tree") -> None:
+def save_result(
+    result: Result | FlatResult | Any,
+    path: str | Path,
+    figure: str = "tree",
+    comparisons: Triplets | Quadruplets | None = None,
+) -> None:
     """Write a result in the form that the ending of the path names.
 
     Parameters
     ----------
-    result : Result or FlatResult
+    result : Result, FlatResult or a fitted estimator
+        An estimator is a `ComparisonHC`, `AdditiveTree` or `ComparisonClustering` of this package.
     path : str or Path
         Of a hierarchy .html (a self-contained page), .svg, .png (300 dots per inch), .pdf, .nwk (Newick), .csv
         (linkage matrix; path lengths of additive trees) or .json; of a partition .html, .svg, .png, .pdf, .csv
         (labels) or .json. An existing file is replaced as a whole.
     figure : {"tree", "dendrogram", "unrooted", "rooted", "matrix", "map", "tree+matrix"}, default "tree"
         What .svg, .png and .pdf show. "tree" is the dendrogram, or additive trees without a root where there are some.
+    comparisons : Triplets or Quadruplets, optional
+        With an estimator, the comparisons that it was fitted to: what matrix, map and agreement are computed from, and
+        where a partition has its names.
 
     Raises
     ------
@@ -275,13 +286,32 @@ def save_result(result: Result | FlatResult, path: str | Path, figure: str = "tr
     ...     Path(f"{folder}/tree.nwk").read_text()
     '(0:1,1:1);\\n'
     """
-    require(isinstance(result, (Result, FlatResult)), "result", "a `Result` or a `FlatResult`", result)
+    result = _as_result(result, comparisons)
     forms = WRITERS if isinstance(result, Result) else FLAT_WRITERS
     destination = check_destination(path, "path", tuple(forms))
     check_choice(figure, "figure", FIGURES)
     ending = destination.suffix.lower()
     options = dict(figure=figure) if ending in PICTURES else {}
     atomic_write(destination, forms[ending](result, **options))
+
+
+def _as_result(model, comparisons):
+    "A result as it is, and one of a fitted estimator."
+    if isinstance(model, (Result, FlatResult)):
+        require(comparisons is None, "comparisons", "None with a result, which has them", comparisons)
+        return model
+    tree, labels = getattr(model, "dendrogram_", None), getattr(model, "labels_", None)
+    is_fitted = isinstance(tree, Dendrogram) or labels is not None
+    require(is_fitted, "result", "a `Result`, a `FlatResult` or a fitted estimator", model)
+    answers = None if comparisons is None else as_comparisons(comparisons, weighted=True)
+    if tree is None:
+        require(answers is not None, "comparisons", "the comparisons that the estimator was fitted to", comparisons)
+        return FlatResult(labels, answers, method=f"{model.similarity}{answers.width}")
+    known = methods.get(getattr(model, "linkage", None))
+    about = dict(n_clusters=getattr(model, "n_clusters", None), method=known.title if known else "")
+    if hasattr(model, "trees_"):
+        about = dict(method="additive trees", additive=model, provenance=dict(references=["ST77"]))
+    return Result(tree, answers, **about)
 
 
 def _members(names, labels):

@@ -93,7 +93,7 @@ function paint() {
     const {object, framed, branch, leaf} = part.dataset, [tree, edge] = (branch ?? "").split("-").map(Number);
     const number = branch ? sides[tree][edge] : cluster[object ?? framed ?? leaf], isNumber = part.matches("text");
     const cut = isNumber ? data.inks[number % data.inks.length] : number === null ? data.above : colour(number);
-    part.setAttribute(name, isCut() ? cut : home);
+    if (isCut() || home !== null) part.setAttribute(name, isCut() ? cut : home); else part.removeAttribute(name);
     if (leaf && isCut()) part.removeAttribute("display");
     else if (leaf && display) part.setAttribute("display", display);
     if (isNumber) part.textContent = isCut() ? number : text;
