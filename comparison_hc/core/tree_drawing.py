@@ -68,16 +68,15 @@ def equal_daylight(parent, lengths, n_rounds=ROUNDS):
         if node:
             inside[parent[node]] |= inside[node]
     on_path = inside.T.astype(float)
+    around = []
+    for point in points:
+        subtrees = [(node, inside[node]) for node in np.flatnonzero((up == point) & (joined != point))]
+        if point:  # the first of its nodes on the way from leaf 0
+            subtrees.append((parent[point], ~inside[point]))
+        around += [(point, subtrees)] if len(subtrees) > 2 else []
     for _ in range(n_rounds):
-        for point in points:
-            own = np.flatnonzero(joined == point)
-            below = [node for node in range(1, len(parent)) if up[node] == point and joined[node] != point]
-            subtrees = [(node, inside[node]) for node in below]
-            top = min(own, key=lambda node: inside[node].sum() * -1)
-            if top:
-                subtrees.append((parent[top], ~inside[top]))
-            if len(subtrees) > 2:
-                _equalise(place, place[point].copy(), parent, subtrees, on_path)
+        for point, subtrees in around:
+            _equalise(place, place[point].copy(), parent, subtrees, on_path)
     return place
 
 
@@ -497,16 +496,22 @@ def _fitting(place, ray, room, width, least):
 
 def _shifts(start, ray, room, size):
     "How far each name moves away from its leaf so that no name covers another."
-    shift, written = np.zeros(len(start)), np.zeros((0, 2))
+    shift, written, middles, reaches = np.zeros(len(start)), [], np.zeros((0, 2)), np.zeros(0)
     for leaf in np.argsort(-np.linalg.norm(start - start.mean(axis=0), axis=1), kind="stable"):
         steps = np.arange(4, room[leaf] + size / 2, size / 2)[:, None] * ray[leaf]
+        reach = np.linalg.norm(steps[-1] - steps[0]) / 2
         for more in range(0, 40):
             points = start[leaf] + more * size * ray[leaf] + steps
-            gaps = points[:, None] - written
-            if not len(written) or (gaps * gaps).sum(axis=2).min() >= (0.95 * size) ** 2:
+            middle = (points[0] + points[-1]) / 2
+            near = np.flatnonzero(np.linalg.norm(middles - middle, axis=1) < reaches + reach + size)
+            if not len(near):
+                break
+            gaps = points[:, None] - np.concatenate([written[other] for other in near])
+            if (gaps * gaps).sum(axis=2).min() >= (0.95 * size) ** 2:
                 break
         shift[leaf] = more * size
-        written = np.concatenate([written, points])
+        written.append(points)
+        middles, reaches = np.vstack([middles, middle]), np.append(reaches, reach)
     return shift
 
 
