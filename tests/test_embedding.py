@@ -1,5 +1,6 @@
 """Embeddings: losses and gradients equal their definitions, optimisers report what they did, points become trees."""
 
+import math
 import warnings
 
 import numpy as np
@@ -15,6 +16,7 @@ from comparison_hc.core.validation import InputError, NotConvergedWarning
 from comparison_hc.dendrogram import Dendrogram
 from comparison_hc.evaluation import embedding as e
 from comparison_hc.evaluation import embedding_average_linkage, forte, t_ste, triplet_error
+from comparison_hc.evaluation._soe import soe, soe_loss
 from comparison_hc.metrics import adjusted_rand_index
 from comparison_hc.oracles import sample_triplets
 
@@ -232,3 +234,33 @@ def test_bad_tasks_are_named(embed, argument, bad):
 def test_bad_values_are_named(argument, call):
     with pytest.raises(InputError, match=f"^{argument}"):
         call()
+
+
+def test_soe_is_that_of_the_definition_and_finds_points(monkeypatch):
+    "Loss and gradient by loops and differences; weights are repetitions; true answers about points are kept."
+    rng = np.random.default_rng(0)
+    points, rows = rng.normal(size=(7, 2)), np.array([rng.permutation(7)[:3] for _ in range(30)])
+    weights = rng.integers(1, 4, 30).astype(float)
+
+    def by_definition(x):
+        return sum(
+            w * max(0, math.dist(x[i], x[j]) - math.dist(x[i], x[k]) + 1) ** 2 for (i, j, k), w in zip(rows, weights)
+        )
+
+    loss, gradient = soe_loss(points, rows, weights)
+    assert loss == pytest.approx(by_definition(points))
+    assert loss == pytest.approx(
+        soe_loss(points, np.repeat(rows, weights.astype(int), axis=0), np.ones(int(weights.sum())))[0]
+    )
+    for place in np.ndindex(points.shape):
+        step = np.zeros_like(points)
+        step[place] = 1e-6
+        assert gradient[place] == pytest.approx(
+            (by_definition(points + step) - by_definition(points - step)) / 2e-6, abs=1e-4
+        )
+    many = np.array([rng.permutation(7)[:3] for _ in range(300)])
+    near, far = (np.linalg.norm(points[many[:, 0]] - points[many[:, c]], axis=1) for c in (1, 2))
+    many[near > far] = many[near > far][:, [0, 2, 1]]
+    found = soe(Triplets(many, 7), np.random.default_rng(1))
+    near, far = (np.linalg.norm(found[many[:, 0]] - found[many[:, c]], axis=1) for c in (1, 2))
+    assert (near < far).mean() > 0.97

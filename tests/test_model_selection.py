@@ -2,9 +2,6 @@
 whole, and `--method auto`.
 """
 
-import importlib
-import sys
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -17,7 +14,7 @@ from comparison_hc.core.stats import corrected_resampled_interval
 from comparison_hc.core.validation import InputError
 from comparison_hc.dendrogram import random_tree
 from comparison_hc.elicitation.crowd import make_crowd
-from comparison_hc.evaluation._candidates import candidate, candidate_names, fit, has_soe
+from comparison_hc.evaluation._candidates import candidate, candidate_names, fit
 from comparison_hc.evaluation._splits import object_groups, plan_splits
 from comparison_hc.evaluation.model_selection import (
     COLUMNS,
@@ -302,20 +299,3 @@ def test_ctrl_c_keeps_the_splits_that_are_done(people):
     assert "nterrupted" not in whole.sentences()[0]
     with pytest.raises(KeyboardInterrupt):
         compare_methods(answers, {"nobody": lambda some: stop(8, 8)}, n_splits=4)
-
-
-@pytest.mark.parametrize("text, there", [("import something_that_is_nowhere", False), ("class SOE: pass", True)])
-def test_a_peer_that_cannot_be_imported_is_left_out(tmp_path, monkeypatch, text, there):
-    "cblearn without what it needs, as pip's --no-deps leaves it, and one that can be imported."
-    for name in [name for name in sys.modules if name.split(".")[0] == "cblearn"]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.syspath_prepend(tmp_path)
-    (tmp_path / "cblearn" / "embedding").mkdir(parents=True)
-    (tmp_path / "cblearn" / "__init__.py").write_text("")
-    (tmp_path / "cblearn" / "embedding" / "__init__.py").write_text(text)
-    importlib.invalidate_caches()
-    try:
-        assert has_soe() is there and ("soe-al" in candidate_names("triplets", True)) is there
-    finally:
-        for name in [name for name in sys.modules if name.split(".")[0] == "cblearn"]:
-            del sys.modules[name]

@@ -240,13 +240,6 @@ def test_weights_reach_every_command(capsys, tmp_path, monkeypatch):
     assert run(capsys, "people", "w.csv", "--method", "3k-al")[0] == 0
     code, out, err = run(capsys, "compare", "w.csv", "--splits", 3)
     assert code == 0 and err == "" and "Best: " in out
-    monkeypatch.setattr("comparison_hc.evaluation._candidates.has_soe", lambda: True)
-    monkeypatch.setattr(
-        "comparison_hc.evaluation.model_selection.compare_methods", lambda answers, names, *_, **__: names
-    )
-    with pytest.raises(AttributeError):  # the list of names is no comparison
-        run(capsys, "compare", "w.csv", "--embeddings")
-    assert "SOE is left out" in capsys.readouterr().err
     code, _, err = run(capsys, "cluster", "w.csv", "--method", "adds")
     assert code == 2 and "--majority) settles each question by them" in err
     assert run(capsys, "cluster", "w.csv", "--method", "adds", "--majority")[0] == 0

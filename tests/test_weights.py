@@ -12,8 +12,6 @@ from comparison_hc.core._rows import WEIGHT_RULES, check_weights
 from comparison_hc.core.validation import InputError
 from comparison_hc.dendrogram import random_tree
 from comparison_hc.elicitation.crowd import crowd_table, crowd_weights, make_crowd
-from comparison_hc.evaluation import _candidates
-from comparison_hc.evaluation._candidates import candidate_names
 from comparison_hc.evaluation.bootstrap import null_flip, null_redraw, structure_test
 from comparison_hc.evaluation.embedding import _compared_pairs, _forte_loss, _t_ste_loss
 from comparison_hc.evaluation.model_selection import choose_method, compare_methods, signed_correctness
@@ -84,13 +82,6 @@ def test_auto_weighs():
     assert choice.compared is not None and choice.compared.table.agreement[choice.name] > 0.7
     blind = choose_method(both.without_weights())
     assert blind.compared.table.agreement[blind.name] < 0.65
-
-
-def test_soe_cannot_weigh(monkeypatch):
-    monkeypatch.setattr(_candidates, "has_soe", lambda: True)
-    assert "soe" in candidate_names("triplets", True) and "soe" not in candidate_names("triplets", True, weighted=True)
-    with pytest.raises(InputError, match="methods that can weigh answers .*; got 'soe-al'"):
-        compare_methods(Triplets(planted(50), weights=np.ones(50)), ["soe-al"])
 
 
 @given(weighted_answers(3), st.integers(0, 99))

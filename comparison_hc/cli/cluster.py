@@ -80,7 +80,7 @@ def add_cluster(commands):
     known = f"{AUTO_HELP}; {known} (those that ask need --kind similarity). Behind one that takes answers may stand "
     known += "-refined: its tree is then improved, branch by branch. "
     known += "additive: trees with branch lengths that predict the answers, and average linkage on their path lengths. "
-    known += "Of triplets also t-ste-al, forte-al and, where cblearn is installed, soe-al: average linkage on points"
+    known += "Of triplets also t-ste-al, forte-al and soe-al: average linkage on points"
     cluster = commands.add_parser(
         "cluster", help="build a hierarchy from a file of answers", description=help_text("description")
     )

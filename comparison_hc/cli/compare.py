@@ -1,8 +1,5 @@
 "The command `compare`: a table of methods, each judged by answers that it has not seen."
 
-
-import sys
-
 from ..core.parallel import command_bar
 from ..core.validation import check_integer, require, visible_line
 from ._options import one_line
@@ -12,7 +9,7 @@ from ._reading import add_files, add_reading, files_of, say_if_disconnected, typ
 
 COMPARE_HELP = {
     "splits": "how often answers are held out (default: 5); intervals need at least 3",
-    "embeddings": "also t-STE, FORTE and, where cblearn is installed, SOE: points, and average linkage on them (slow)",
+    "embeddings": "also t-STE, FORTE and SOE: points, and average linkage on them (slow)",
     "by": """what is held out together: people, or answers about the same objects (default: people where it is known who
         answered and they were asked about different objects, otherwise answers)""",
     "out": "write the table as CSV, a row a method",
@@ -50,10 +47,11 @@ def add_compare(commands):
     add_reading(compare)
     compare.set_defaults(run=compare_command)
 
+
 def compare_command(args):
     "Read the answers, compare the methods, print the table and what it says, write the file."
     from comparison_hc.core.io import atomic_write
-    from comparison_hc.evaluation._candidates import candidate_names, has_soe
+    from comparison_hc.evaluation._candidates import candidate_names
     from comparison_hc.evaluation.model_selection import compare_methods
 
     check_integer(args.splits, "--splits")
@@ -65,10 +63,7 @@ def compare_command(args):
     require(args.method is None or args.sizes, "--method", "together with --sizes; else all are compared", args.method)
     if args.sizes:
         return _print_curve(args, answers)
-    weighted = answers.weights is not None
-    names = candidate_names(answers.kind, args.embeddings, weighted)
-    if weighted and args.embeddings and has_soe():
-        print("comparison-hc: SOE is left out: it cannot weigh answers", file=sys.stderr)
+    names = candidate_names(answers.kind, args.embeddings)
     with warnings_to_stderr(), command_bar("trees") as progress:
         found = compare_methods(answers, names, args.splits, people=BY[args.by], rng=args.seed, progress=progress)
     args.interrupted = found.interrupted

@@ -1,7 +1,6 @@
 """Ways from comparisons to a tree that are compared: direct methods, refined ones, embeddings, and a random tree."""
 
 from dataclasses import dataclass
-from importlib.util import find_spec
 from time import perf_counter
 
 import numpy as np
@@ -79,10 +78,9 @@ def _forte(triplets, rng):
 
 
 def _soe(triplets, rng):
-    from cblearn.embedding import SOE
+    from ._soe import soe
 
-    seed = int(rng.integers(2**31))
-    return SOE(n_components=2, n_init=N_STARTS, random_state=seed).fit(triplets.array.astype(np.int64)).embedding_
+    return soe(triplets, rng, N_STARTS)
 
 
 EMBEDDINGS = {"t-ste": ("t-STE", _t_ste, "VW12"), "forte": ("FORTE", _forte, "JJN16"), "soe": ("SOE", _soe, "TL14")}
@@ -108,17 +106,6 @@ def _average_linkage(points, triplets):
     return embedding_average_linkage(points, names=triplets.names)
 
 
-def has_soe():
-    "Whether cblearn is installed with all that it needs."
-    if find_spec("cblearn") is None:
-        return False
-    try:
-        import cblearn.embedding  # noqa: F401  (without its dependencies, it is there and cannot be used)
-    except ImportError:
-        return False
-    return True
-
-
 def candidate(name, argument="methods"):
     "The candidate of this name."
     known = [*passive_methods(), *(word for e in EMBEDDINGS for word in (e, f"{e}-al")), RANDOM]
@@ -133,9 +120,7 @@ def candidate(name, argument="methods"):
         return Candidate(plain, "a random tree", _random)
     if plain in EMBEDDINGS:
         title, embed, paper = EMBEDDINGS[plain]
-        missing = "left out where cblearn cannot be imported (pip install cblearn)"
-        require(plain != "soe" or has_soe(), argument, missing, name)
-        about = dict(takes="triplets", tree=False, weighs=plain != "soe", papers=(paper,))
+        about = dict(takes="triplets", tree=False, papers=(paper,))
         return Candidate(plain, f"{title}, points", _points_of_all(embed), **about)
     if plain in passive_methods():
         about = dict(takes=methods[plain].takes, papers=methods[plain].papers)
@@ -146,13 +131,13 @@ def candidate(name, argument="methods"):
     return Candidate(plain, f"{base.title.split(',')[0]}–AL", _average_linkage, base, **about)
 
 
-def candidate_names(kind, embeddings=False, weighted=False):
+def candidate_names(kind, embeddings=False):
     "What is compared by default: direct methods plain and refined, perhaps embeddings, a random tree."
     names = [name for name in passive_methods() if kind == "triplets" or methods[name].takes == "quadruplets"]
     names += [name + SUFFIX for name in names]
     if embeddings and kind == "triplets":
         for name in EMBEDDINGS:
-            names += [name, f"{name}-al"] if name != "soe" or (has_soe() and not weighted) else []
+            names += [name, f"{name}-al"]
     return [*names, RANDOM]
 
 

@@ -240,7 +240,7 @@ def _check_methods(methods, comparisons):
     "The candidates, if they can take these comparisons."
     kind, weighted = comparisons.kind, comparisons.weights is not None
     rule = "names of methods, or a dict of functions of the answers; at least one"
-    methods = candidate_names(kind, weighted=weighted) if methods is None else methods
+    methods = candidate_names(kind) if methods is None else methods
     require(isinstance(methods, (list, tuple, dict)) and len(methods) > 0, "methods", rule, methods)
     if isinstance(methods, dict):
         require(all(map(callable, methods.values())), "methods", rule, methods)

@@ -1,8 +1,7 @@
 """Our methods beside their peers, in one process on the same answers: `python tests/benchmarks/peers.py [car] [food]`.
 
 Held-out agreement on the same splits, and seconds (of the clock, and of all cores) on all answers, of the direct
-methods plain and refined, of `auto`, of t-STE and FORTE (as points, and with average linkage on them) and, where
-cblearn is installed, of its SOE.
+methods plain and refined, of `auto`, and of t-STE, FORTE and SOE (as points, and with average linkage on them).
 Options: --splits N (default 3), --answers M (a sample of so many; default: all). Nothing here is asserted.
 """
 
@@ -50,10 +49,8 @@ def main():
     parser.add_argument("--answers", type=int)
     args = parser.parse_args()
     warnings.simplefilter("ignore")
-    from comparison_hc.evaluation._candidates import has_soe
 
-    soe = "with cblearn's SOE" if has_soe() else "cblearn is not installed: SOE is left out"
-    print(f"{os.cpu_count()} cores, Python {sys.version.split()[0]}, {soe}")
+    print(f"{os.cpu_count()} cores, Python {sys.version.split()[0]}")
     for name in args.data or ["car", "food"]:
         found, table = measured(name, args.splits, args.answers)
         print(f"\n{name}: {found.sentences()[0]} No tree could reach more than {found.table.most.iloc[0]:.3f}.")

@@ -581,7 +581,7 @@ def four_al_of(answers):
     return f"{quadruplet_average_linkage(answers).n_leaves} leaves"
 
 
-for name, title in (("t-ste", "t-STE of ours"), ("forte", "FORTE of ours"), ("soe", "cblearn's SOE")):
+for name, title in (("t-ste", "t-STE of ours"), ("forte", "FORTE of ours"), ("soe", "SOE of ours")):
     benchmark(PEER + f"{title}, 60 objects, 12,112 answers", 1)(embedded(name))
 
 
