@@ -19,11 +19,11 @@ from comparison_hc.dashboards.costs import (
     EXACT_N,
     NOISY_N,
     P_VALUES,
-    RUNS,
     SHAPE_NAMES,
     chart_lines,
     questions,
     stored_questions,
+    stored_runs,
 )
 from comparison_hc.dashboards.record import LETTERS, StepSettings
 from comparison_hc.dashboards.step import step_data, watch
@@ -184,13 +184,11 @@ def test_stored_runs_can_be_made_again(algorithm, n, p, delta):
 
 
 def test_everything_is_stored():
-    assert set(RUNS) == {("insertion",), ("quick",)} | {
-        (a, f"{p:g}", f"{d:g}") for a in ("bayesian", "robust") for p in P_VALUES for d in DELTA_VALUES
-    }
-    for key, rows in RUNS.items():
-        assert len(rows) == 4 and all(
-            len(row) == len(EXACT_N if len(key) == 1 else NOISY_N) and row == sorted(row) for row in rows
-        )
+    noisy = {(a, f"{p:g}", f"{d:g}") for a in ("bayesian", "robust") for p in P_VALUES for d in DELTA_VALUES}
+    wanted = {("insertion", "1", ""), ("quick", "1", "")} | noisy
+    assert set(stored_runs()) == {(*key, shape) for key in wanted for shape in SHAPE_NAMES}
+    for (_, p, *_), row in stored_runs().items():
+        assert len(row) == len(EXACT_N if p == "1" else NOISY_N) and row == sorted(row)
     assert stored_questions("robust", "split", 0.7123, 0.05) == [] and stored_questions(
         "insertion", "split", 0.7, 0.01
     ) == stored_questions("insertion", "split")

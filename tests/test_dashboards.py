@@ -490,19 +490,19 @@ def test_the_front_end_is_javascript_and_fits_the_eye(tmp_path):
 # ---- the curve, and what a page offers beside its picture
 
 
-def test_where_no_means_are_stored_the_sentence_names_what_is_missing():
+def test_where_no_means_are_stored_the_nearest_are_pale_and_named():
     found = {True: 0, False: 0}
     for against, n_pure, p, snr in product(("δ/σ", "p"), (3, 4), (0.02, 0.1), (0.7, 1.0, inf)):
         event = planted_page.measure_event(PlantedSettings(n_pure=n_pure, n_levels=2, p=p, snr=snr, against=against))[
             "show"
         ]
-        has_lines, words = bool(event["measure"]["rows"]["lines"]), event["measure-words"]
-        found[has_lines] += 1
-        assert has_lines == ("No means" not in words)
-        if not has_lines:
-            here, there = re.search("stored for (.*); there are for (.*)[.] Marks", words).groups()
-            listed = dict(each.split(" = ") for each in there.split("; "))
-            assert any(value not in listed[name].split(", ") for name, value in re.findall("([^ ]+) = ([^,]+)", here))
+        is_here, words = event["measure"]["signals"]["solid"] == 1, event["measure-words"]
+        found[is_here] += 1
+        assert event["measure"]["rows"]["lines"] and is_here == ("Pale" not in words)
+        if not is_here:
+            there = dict(re.findall("([^ ]+) = ([^, ]+)(?=[,.] )", words.partition("settings, ")[2]))
+            here = {"N₀": n_pure, "L": 2, **({"p": p} if against == "δ/σ" else {"δ/σ": snr})}
+            assert there.keys() == here.keys() and any(float(there[name]) != value for name, value in here.items())
     assert min(found.values()) > 0
 
 

@@ -8,7 +8,7 @@ from html import escape
 import numpy as np
 
 from ._tree import aggregate, as_rows, node_starts
-from .compat import needed
+from .compat import IN_BROWSER, needed
 from .images import data_uri
 from .validation import (
     as_list,
@@ -706,3 +706,27 @@ def _visible(value):
     if isinstance(value, list):
         return [_visible(inner) for inner in value]
     return visible_text(value) if isinstance(value, str) else value
+
+
+class Explorable:
+    "A chart with a slider: JupyterLab and JupyterLite draw it by themselves; elsewhere its picture is shown."
+
+    def __init__(self, chart):
+        self.chart = chart
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        schema = "https://vega.github.io/schema/vega-lite/v5.json"  # what JupyterLab and JupyterLite have
+        found = {"application/vnd.vegalite.v5+json": dict(self.chart.to_dict(), **{"$schema": schema})}
+        if not IN_BROWSER:
+            vl_convert = needed("vl_convert", "a picture of a chart")
+            found["image/svg+xml"] = vl_convert.vegalite_to_svg(self.chart.to_json())
+        return found
+
+
+def slider(name, values, label):
+    "A parameter of a chart that takes these values, equally far apart, and begins in the middle."
+    import altair as alt
+
+    step = round(values[1] - values[0], 10)
+    bind = alt.binding_range(min=values[0], max=values[-1], step=step, name=f"{label} ")
+    return alt.param(name=name, value=values[len(values) // 2], bind=bind)

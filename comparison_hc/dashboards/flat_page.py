@@ -183,9 +183,8 @@ def measure_event(settings):
     else:
         begins = s.epsilon * sqrt(m / max(1, s.n_answers))
     is_stored = s.family == "normal" and s.similarity == "AddS-3"
-    label = f"ARI along {axis.title}"
-    shown = measure_show("flat", s, axis, ("SPUR",) if is_stored else (), {"Theorem 1: enough answers": begins}, label)
-    words = "Line and band: mean and standard deviation of five draws. " if shown["rows"]["lines"] else NOT_STORED
+    bounds = {"Theorem 1: enough answers": begins}
+    shown, words = measure_show("flat", s, axis, ("SPUR",) if is_stored else (), bounds, LABELS)
     words += "Marks: this visit. Dotted: now. "
     asks = "no δ reaches that" if delta >= 1 else "it is" if s.delta > delta else f"here it is {s.delta:g}"
     asked = "as many are asked" if s.n_answers >= m else f"here {s.n_answers:,}"
@@ -194,7 +193,7 @@ def measure_event(settings):
     return dict(kind="measure", show={"measure": shown, **titles})
 
 
-NOT_STORED = "Means are stored for n = 100, k = 4, δ = 0.7, AddS-3 and a = 2, 2.5, … 4 (or ε = 0.75), normal. "
+LABELS = dict(n="n", k="k", delta="δ", a="a", epsilon="ε")
 
 
 def flat_events(settings, step=no_step, instance=None):

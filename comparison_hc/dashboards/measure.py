@@ -4,6 +4,7 @@ import csv
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from math import log10
 from statistics import fmean, pstdev
 
 from .pictures import VEGA_SHAPES, chart_spec
@@ -39,7 +40,7 @@ def measure_chart(axes, others, value, title, series, height=175):
     colour = alt.Color("series:N", legend=None).scale(domain=names, range=[each["colour"] for each in series])
     shape = alt.Shape("series:N", legend=None).scale(domain=names, range=shapes)
     dash = alt.StrokeDash("series:N", legend=None).scale(domain=names, range=dashes)
-    first = dict(against=axes[0].setting, at={}, places=[0, 1], texts=["", ""], now=0)
+    first = dict(against=axes[0].setting, at={}, places=[0, 1], texts=["", ""], now=0, solid=1)
     params = [alt.param(name=name, value=what) for name, what in first.items()]
     ends = dict(domainMin=alt.ExprRef("places[0]"), domainMax=alt.ExprRef("places[length(places) - 1]"))
     label = "texts[indexof(places, datum.value)]"
@@ -48,8 +49,10 @@ def measure_chart(axes, others, value, title, series, height=175):
     y = alt.Y("value:Q", title=title).axis(values=[0, 0.5, 1], format="~g").scale(domain=[-0.08, 1.02], nice=False)
 
     lines = alt.Chart(alt.NamedData("lines"))
-    band = lines.mark_area(opacity=0.13, clip=True).encode(x, alt.Y("low:Q", title=title), alt.Y2("high:Q"), colour)
-    mean = lines.mark_line(strokeWidth=1.6, clip=True).encode(x, y, colour, strokeDash=dash)
+    band = lines.mark_area(opacity=alt.ExprRef("0.13 * solid"), clip=True)
+    band = band.encode(x, alt.Y("low:Q", title=title), alt.Y2("high:Q"), colour)
+    mean = lines.mark_line(strokeWidth=1.6, clip=True, opacity=alt.ExprRef("solid"))
+    mean = mean.encode(x, y, colour, strokeDash=dash)
     bounds = alt.Chart(alt.NamedData("bounds"))
     rule = bounds.mark_rule(color="#A23B00", strokeDash=[6, 3], strokeWidth=1.4).encode(x)
     words = []
@@ -102,15 +105,34 @@ def _groups(name, along):
     return fixed, groups
 
 
-def stored_lines(name, settings, axis, series):
-    "The lines along an axis at the present values of all other settings of the table."
-    fixed, groups = _groups(name, axis.setting)
-    rows = []
-    for row in groups.get(tuple(getattr(settings, each) for each in fixed), ()):
+def _size(value):
+    "Where a setting's value stands on a scale on which equal factors are equal distances."
+    return log10(min(max(float(value), 1e-6), 20.0)) if value < 20 else float(value) / 20
+
+
+def nearest_stored(name, along, settings):
+    "({setting: value}, rows) of the stored line whose other settings are nearest to the present ones."
+    fixed, groups = _groups(name, along)
+    here = [getattr(settings, each) for each in fixed]
+    values = min(groups, key=lambda each: sum(abs(_size(one) - _size(other)) for one, other in zip(each, here)))
+    return dict(zip(fixed, values)), groups[values]
+
+
+def line_rows(rows, axis, series):
+    "The stored line of every series, with its band."
+    found = []
+    for row in rows:
         if row["series"] in series:
             spread = dict(low=row["mean"] - row["deviation"], high=min(1.0, row["mean"] + row["deviation"]))
-            rows.append(dict(spread, series=row["series"], x=axis.place(row[axis.setting]), value=row["mean"]))
-    return sorted(rows, key=lambda row: row["x"])
+            found.append(dict(spread, series=row["series"], x=axis.place(row[axis.setting]), value=row["mean"]))
+    return sorted(found, key=lambda row: row["x"])
+
+
+def other_settings(stored, settings, labels):
+    "The stored settings that are not the present ones, in words; empty if all are the same."
+    if all(value == getattr(settings, name) for name, value in stored.items()):
+        return ""
+    return ", ".join(f"{labels[name]} = {value:g}".replace("inf", "∞") for name, value in stored.items())
 
 
 def bound_rows(found, axis):
@@ -125,9 +147,12 @@ def bound_rows(found, axis):
     return rows
 
 
-def measure_show(name, settings, axis, series, bounds, label):
-    "Everything of the chart but the rows of the visit."
-    signals = axis.signals(settings)
-    lines = stored_lines(name, settings, axis, series)
+def measure_show(name, settings, axis, series, bounds, labels):
+    "(everything of the chart but the rows of the visit, its first words): the stored line, or a pale one that is near."
+    stored, found = nearest_stored(name, axis.setting, settings)
+    lines, other = line_rows(found, axis, series), other_settings(stored, settings, labels)
+    signals = dict(axis.signals(settings), solid=0.35 if other else 1)
     rows = dict(lines=lines, bounds=bound_rows(bounds, axis), here=[dict(x=signals["now"])])
-    return dict(rows=rows, signals=signals, label=label)
+    words = f"Pale, because no means are stored here: those of the nearest settings, {other}. " if other else ""
+    words += "Lines and bands: mean and standard deviation of five draws. " if lines else "No means are stored here. "
+    return dict(rows=rows, signals=signals, label=f"along {axis.title}"), words

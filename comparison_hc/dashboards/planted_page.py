@@ -7,8 +7,8 @@ from math import inf, log2, log10
 import numpy as np
 
 from ..core.plotting import tree_layout
-from .framework import no_step, Page, shown_value, Try
-from .measure import Axis, measure_chart, measure_show, stored_table
+from .framework import no_step, Page, Try
+from .measure import Axis, measure_chart, measure_show
 from comparison_hc.dashboards.pictures import (
     CLUSTERS,
     MARKS,
@@ -99,15 +99,7 @@ def theory_event(settings):
     return dict(kind="theory", show=dict(theory="".join(rows), promise=words))
 
 
-def no_means(settings, axis):
-    "That nothing is stored here, and where something is: the settings that stay along this axis."
-    names = dict(n_pure="N₀", n_levels="L") | (dict(p="p") if axis.setting == "snr" else dict(snr="δ/σ"))
-    here = ", ".join(
-        f"{word} = {shown_value(getattr(settings, name)).replace('inf', '∞')}" for name, word in names.items()
-    )
-    stored = {word: sorted({row[name] for row in stored_table("planted")}) for name, word in names.items()}
-    there = "; ".join(f"{word} = {', '.join(f'{value:g}' for value in values)}" for word, values in stored.items())
-    return f"No means are stored for {here}; there are for {there}."
+LABELS = dict(n_pure="N₀", n_levels="L", p="p", snr="δ/σ")
 
 
 def measure_event(settings):
@@ -117,12 +109,8 @@ def measure_event(settings):
     bounds = {}
     if s.n_objects >= 3:
         bounds = signal_thresholds(replace(s, snr=1.0, against="δ/σ")) if axis.setting == "snr" else share_thresholds(s)
-    shown = measure_show("planted", s, axis, s.methods, bounds, f"AARI along {axis.title}")
-    if shown["rows"]["lines"]:
-        words = "Lines and bands: mean and standard deviation of five draws."
-    else:
-        words = no_means(s, axis)
-    words += " Marks: what this visit has drawn here. Dotted: now. Dashed: where a theorem begins"
+    shown, words = measure_show("planted", s, axis, s.methods, bounds, LABELS)
+    words += "Marks: what this visit has drawn here. Dotted: now. Dashed: where a theorem begins"
     drawn = [row["text"] for row in shown["rows"]["bounds"]]
     later = any(text.startswith("Theorem") for text in drawn)  # of 2 to 4; Theorem 1's have names of methods
     words += ", 2 to 4 with the small constants." if later else "; Theorems 2 to 4 do not begin on this axis."
