@@ -43,8 +43,7 @@ myst_ref_domains = ["std", "py"]
 
 autosummary_ignore_module_all = False
 autosummary_imported_members = True
-scikit_learn = "set_fit_request, set_predict_request, set_score_request, set_transform_request, get_metadata_routing"
-autodoc_default_options = {"members": True, "exclude-members": scikit_learn}
+autodoc_default_options = dict(members=True)
 autodoc_typehints = "none"  # the docstrings have them
 add_module_names = False
 numpydoc_show_class_members = False
@@ -54,6 +53,7 @@ html_theme = "furo"
 html_title = project
 html_static_path = ["_static", str(Path(find_spec("mathjax").origin).parent / "static")]
 html_css_files = ["site.css"]
+html_js_files = [("explorable.mjs", {"type": "module"})]
 html_favicon = "_static/icon.svg"
 html_theme_options = dict(navigation_with_keys=True, top_of_page_buttons=[])
 html_copy_source = False
@@ -82,4 +82,8 @@ def setup(app):
         if docname == "data":
             source[0] = source[0].replace("{{ datasets }}", data_text())
 
+    def skip(app, what, name, found, skipped, options):
+        return skipped or name == "get_metadata_routing" or name.startswith("set_") and name.endswith("_request")
+
     app.connect("source-read", fill)
+    app.connect("autodoc-skip-member", skip)  # methods that scikit-learn adds

@@ -65,6 +65,10 @@ def test_directives_decide_what_a_reader_sees():
     assert (plain.source, plain.metadata["tags"], plain.outputs) == ("x = 1", [], [PRINTED])
     widget = new_output("display_data", {nbdev_cells.WIDGET: {}, "text/plain": "<object>"})
     assert "dashboard" in shown(cell("page()", widget)).outputs[0].data["text/markdown"]
+    chart = new_output("display_data", {nbdev_cells.CHART: {"mark": "<&"}, "image/svg+xml": "<svg/>"})
+    assert "data-chart=" in shown(cell("chart", chart)).outputs[0].data["text/html"]
+    chart = new_output("display_data", {nbdev_cells.CHART: {}, "image/svg+xml": "<svg/>"})
+    assert "text/html" not in shown(cell("chart", chart), interactive=False).outputs[0].data
     with pytest.raises(ValueError, match="include: false"):
         shown(cell("#| include: false\nx"))
 
@@ -281,6 +285,8 @@ def look_through(browser, address, paths, width):
         found = page.evaluate(FAULTS)
         faults += [f"{path}: broken {source}" for source in found["broken"]]
         faults += [f"{path}: {found['sideways']} px sideways at {width}"] if found["sideways"] > 0 else []
+        if width == 1280 and page.locator("[data-chart]").count():
+            page.wait_for_selector("[data-chart] :is(svg, canvas)")
     page.close()
     return faults
 

@@ -1,6 +1,8 @@
 """Reads nbdev notebooks for the site: directives become tags, library source is folded, solutions are left out."""
 
+import json
 import re
+from html import escape
 
 import nbformat
 
@@ -9,6 +11,7 @@ SILENT = {"echo: false", "hide_input"}
 LIBRARY = {"export", "exporti"}
 KNOWN = HIDDEN | SILENT | LIBRARY | {"slow", "data", "notest", "warning: false", "code-fold: true"}
 WIDGET = "application/vnd.jupyter.widget-view+json"
+CHART = "application/vnd.vegalite.v5+json"  # with a slider; `explorable.mjs` draws it
 NO_KERNEL = "*In a notebook, a dashboard with controls appears here; `comparison-hc dashboard` opens it as well.*"
 NO_ANSWERS = "*Model answers are left out of this page. The outputs below the checks are those of correct answers.*"
 RUN = (
@@ -52,7 +55,7 @@ def caption(cell):
     return "" if re.match(r"[#|>\-]|\d\. ", text) else re.match(r".*?[.!?:](?=\s|$)|.*", text)[0]
 
 
-def shown(cell, after):
+def shown(cell, after, interactive=True):
     "A cell as readers of the site see it; None if nothing of it is shown."
     if cell.cell_type == "markdown":
         cell.source = re.sub(r"\]\(((?:\.\./)*)index\.ipynb\)", r"](\1index.md)", cell.source)
@@ -69,6 +72,8 @@ def shown(cell, after):
     for output in cell.outputs:
         if WIDGET in output.get("data", {}):
             output.data = {"text/markdown": NO_KERNEL}
+        if interactive and CHART in output.get("data", {}):
+            output.data["text/html"] = f'<div data-chart="{escape(json.dumps(output.data[CHART]))}"></div>'
     cell.metadata = dict(tags=tags, mystnb=about)
     return cell
 
@@ -87,7 +92,8 @@ def read_notebook(app, docname, source):
         notebook.cells, above = list(without_answers(notebook.cells)), [*above, NO_ANSWERS]
     notebook.cells[0].source = re.sub(r"(?m)^\*\d+ minutes? to read, .+\*$\n*", "", notebook.cells[0].source)
     notebook.cells[0].source += "".join(f"\n\n{line}" for line in above)
-    notebook.cells = list(filter(None, map(shown, notebook.cells, [*notebook.cells[1:], None])))
+    pairs = zip(notebook.cells, [*notebook.cells[1:], None])
+    notebook.cells = list(filter(None, (shown(cell, after, app.config.browser) for cell, after in pairs)))
     notebook.metadata["language_info"] = dict(name="python", pygments_lexer="python")
     source[0] = nbformat.writes(notebook)
 
