@@ -226,7 +226,11 @@ def served(folder):
         def log_message(self, *_):
             pass
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=folder)) as server:
+    class Server(ThreadingHTTPServer):
+        def handle_error(self, *_):
+            "A reader who leaves early is no fault."
+
+    with Server(("127.0.0.1", 0), partial(Quiet, directory=folder)) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}/"
         server.shutdown()
@@ -370,4 +374,4 @@ def test_all_pages_have_no_fault(request, tmp_path, browser):
     assert len(paths) > len(NOTEBOOKS)
     with served(folder) as address:
         assert [fault for width in (390, 1280) for fault in look_through(browser, address, paths, width)] == []
-        assert "Average linkage from quadruplets" in search(browser, address, "4-AL")
+        assert "Commands" in search(browser, address, "respondent")
