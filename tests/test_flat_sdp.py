@@ -186,7 +186,7 @@ def test_renaming_shifting_and_scaling(order):
         (S, [f"cluster {label}" for label in labels], 0, 1, 0),
         (S + 7, labels, 0, 1, 7 * 18),
         (S + 7 * np.eye(18), labels, 7, 1, 7 * 3),
-        (S - 30 * np.eye(18), labels, -30, 1, -30 * 3),  # also below 0
+        (S - 50 * np.eye(18), labels, -50, 1, -50 * 3),  # also below 0
         (S * 2.0**-300, labels, 0, 2.0**-300, 0),
         (S * 2.0**300, labels, 0, 2.0**300, 0),
     ]
