@@ -297,7 +297,7 @@ BAD = {
     "unknown command": (["frobnicate"], "frobnicate"),
     "no file": (["cluster"], "FILE"),
     "missing file": (["cluster", "nowhere.csv"], "nowhere.csv"),
-    "a folder": (["cluster", "."], "bad.jsonl, line 2"),
+    "a folder": (["cluster", "."], "./header.csv must be a file with at least one answer"),
     "unknown option": (["cluster", "good.csv", "--frob"], "--frob"),
     "kind": (["cluster", "good.csv", "--kind", "pairs"], "pairs"),
     "method": (["cluster", "good.csv", "--method", "ward"], "ward"),
@@ -777,8 +777,8 @@ def test_flat_number_of_clusters_is_chosen(answers, capsys):
         (["--questions", "5"], "--questions"),
         (["--initial", "x.csv"], "--initial"),
         (["--tree"], "--tree"),
-        (["--out", "tree.nwk"], ".html, .csv, .json"),
-        (["--out", "c.svg"], ".html"),
+        (["--out", "tree.nwk"], ".csv, .json; got"),
+        (["--out", "c.svg"], "matrix or map of a result without a tree"),
         (["--clusters", "7"], "--clusters"),
         (["--clusters", "0"], "--clusters"),
     ],
@@ -851,7 +851,7 @@ ROWS = "a,b,c\nb,a,c\nd,c,b\nd,c,a\n"
         (["cluster", "marked.csv", "--kind", "similarity"], "marked.csv, line 1, must be a row of numbers (0 on"),
         (["cluster", "gaps.csv", "--kind", "similarity"], "gaps.csv, line 1, must be a row of numbers (0 on"),
         (["cluster", "words.csv", "--kind", "similarity"], "words.csv, line 1, must be a row of numbers (0 on"),
-        (["pool", "t.csv", "--answers-out", "t.csv"], "--answers-out must be another file than JOURNAL"),
+        (["pool", "t.csv", "--answers-out", "t.csv"], "--answers-out must be another file than FILE"),
     ],
 )
 def test_results_overwrite_nothing_and_empty_words_are_refused(words, said, tmp_path, monkeypatch, capsys):

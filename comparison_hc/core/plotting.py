@@ -534,7 +534,7 @@ def ticks(low, high, most, whole=False):
     power = 10.0 ** np.floor(np.log10(rough))
     step = next(step * power for step in (1, 2, 5, 10) if step * power >= rough * (1 - 1e-9))
     first, last = np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9)
-    return (np.arange(first, last + 1) * step + 0.0).tolist()  # no −0
+    return (np.arange(first, last + 1, dtype=float) * step + 0.0).tolist()  # no −0
 
 
 def _legend(classes, width):

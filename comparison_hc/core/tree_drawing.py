@@ -166,7 +166,7 @@ def rooted(parent, lengths, edge=None, far=0.0):
                 children[node].append(other)
                 above[other], edges[other] = length, number
                 order.append(other)
-    sizes = np.ones(len(beside), dtype=int)
+    sizes = np.ones(len(beside), dtype=np.intp)
     for node in reversed(order):
         if children[node]:
             children[node].sort(key=lambda child: sizes[child])
@@ -183,7 +183,7 @@ def midpoint(parent, lengths):
         while parent[node] >= 0:
             way.append(node)
             node = int(parent[node])
-    depths = [lengths[np.array(way, dtype=int) - 1].sum() for way in ways]
+    depths = [lengths[np.array(way, dtype=np.intp) - 1].sum() for way in ways]
     way, left = ways[int(np.argmax(depths))], distances[ends] / 2  # the middle is on the longer way to leaf 0
     for node in way:
         if left <= lengths[node - 1]:
@@ -498,7 +498,7 @@ def _shifts(start, ray, room, size):
     "How far each name moves away from its leaf so that no name covers another."
     shift, written, middles, reaches = np.zeros(len(start)), [], np.zeros((0, 2)), np.zeros(0)
     for leaf in np.argsort(-np.linalg.norm(start - start.mean(axis=0), axis=1), kind="stable"):
-        steps = np.arange(4, room[leaf] + size / 2, size / 2)[:, None] * ray[leaf]
+        steps = np.arange(4.0, room[leaf] + size / 2, size / 2, dtype=float)[:, None] * ray[leaf]
         reach = np.linalg.norm(steps[-1] - steps[0]) / 2
         for more in range(0, 40):
             points = start[leaf] + more * size * ray[leaf] + steps

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..core.compat import bincount
 from ..hierarchical._wins import each_weight
 
 
@@ -16,7 +17,7 @@ def soe_loss(points, rows, weights):
     gradient = np.zeros_like(points)
     for objects, change in ((i, pull - push), (j, -pull), (k, push)):
         for axis in range(points.shape[1]):
-            gradient[:, axis] += np.bincount(objects, change[:, axis], len(points))
+            gradient[:, axis] += bincount(objects, change[:, axis], len(points))
     return float(weights @ excess**2), gradient
 
 

@@ -77,7 +77,7 @@ def block_design(comparisons, labels):
     places += [number[labels[k], labels[l]], k + n_blocks, l + n_blocks]
     values = np.tile([1.0, 1.0, 1.0, -1.0, -1.0, -1.0], m)
     index = np.stack(places, axis=1).ravel()
-    design = csr_matrix((values, index, 6 * np.arange(m + 1)), shape=(m, n_blocks + N))
+    design = csr_matrix((values, index, 6 * np.arange(m + 1, dtype=np.int64)), shape=(m, n_blocks + N))
     design.sum_duplicates()
     design.eliminate_zeros()
     return design

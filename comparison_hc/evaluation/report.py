@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.compat import needed
+from ..core.compat import bincount, needed
 from ..core import tree_drawing as drawing
 from ..core.images import matrix_range
 from ..core.io import atomic_write, check_destination, csv_text
@@ -556,7 +556,7 @@ def _script_data(result, figure, most):
         stops=list(_cut_stops(tree, figure, most)),
         fixed=sorted(figure.collapsed),
         folded=sorted(figure.collapsed or collapsed_by_default(tree)),
-        sentences=[cut_sentence(sorted(np.bincount(tree.cut(k)).tolist())) for k in range(1, most + 1)],
+        sentences=[cut_sentence(sorted(bincount(tree.cut(k)).tolist())) for k in range(1, most + 1)],
         trees=[] if result.additive is None else [each.parent.tolist() for each in result.additive.trees_],
         sideways=sideways,
         pitch=figure.pitch,
