@@ -22,7 +22,7 @@ from .core._rows import relabel_by_size
 from .core.validation import check_choice, check_integer, check_progress, check_similarity, require
 from .dendrogram import _FittedHierarchy
 from .evaluation.object_tables import similarity_of_distances, warn_if_distances
-from .methods import _as_answers, _as_oracle, _check_method, build_hierarchy
+from .methods import _as_answers, _as_oracle, build_hierarchy, methods
 
 if TYPE_CHECKING:
     import numpy as np
@@ -49,11 +49,14 @@ class ComparisonHC(_FittedHierarchy, ClusterMixin, BaseEstimator):
 
     Parameters
     ----------
-    linkage : {"4-al", "4k-al", "3-al", "3k-al", "4k-al-active", "3k-al-active", "single", "complete", "auto"}, \
-            default "4-al"
-        The method. "4-al" and "4k-al" are average linkage on quadruplets, directly and through a kernel, and take
-        triplets, too; "3-al" and "3k-al" are the same for triplets alone. The next four are active: they ask an
-        oracle. "auto" takes the direct method that predicts held-out comparisons best (`choose_method`).
+    linkage : str, default "auto"
+        The method. "auto" takes the simplest method that is not surely worse than the best at predicting held-out
+        comparisons (`choose_method`), and "4-al" where `initial`, `self_pairs` or `n_comparisons` is given.
+        "4-al" and "4k-al" are average linkage on quadruplets, directly and through a kernel, and take
+        triplets, too; "3-al" and "3k-al" are the same for triplets alone. "points-al" and "additive-al" are average
+        linkage on points and on an additive tree; "t-ste-al", "forte-al" and "soe-al" are that of other embeddings.
+        Behind these names "-refined" may follow: the tree is then improved, branch by branch. "4k-al-active",
+        "3k-al-active", "single" and "complete" are active: they ask an oracle.
     n_clusters : int, optional
         Number of clusters in `labels_`, from 1 to the number of leaves. By default there is only the hierarchy.
         Clusters are those that the comparisons support (`evaluation.evidence_cut`, with "auto"
@@ -66,7 +69,7 @@ class ComparisonHC(_FittedHierarchy, ClusterMixin, BaseEstimator):
     n_comparisons : int, optional
         Number of queries of "4k-al-active" and "3k-al-active". The default is the square of the number of objects.
     rng : int or numpy.random.Generator, default 0
-        Seed or generator of active methods and of "auto".
+        Seed or generator of active methods, of random starts, and of the splits of "auto".
     kind : {"similarity", "distance"}, default "similarity"
         What the matrix holds from which an active method gets its answers.
 
@@ -114,7 +117,7 @@ class ComparisonHC(_FittedHierarchy, ClusterMixin, BaseEstimator):
 
     def __init__(
         self,
-        linkage: str = "4-al",
+        linkage: str = "auto",
         n_clusters: int | None = None,
         initial: ArrayLike | None = None,
         self_pairs: bool | None = None,
@@ -153,41 +156,58 @@ class ComparisonHC(_FittedHierarchy, ClusterMixin, BaseEstimator):
         DisconnectedWarning
             If the comparisons, without initial clusters, leave the objects in groups that nothing compares.
         """
-        is_auto = isinstance(self.linkage, str) and self.linkage == "auto"
-        passive = is_auto or _check_method(self.linkage, "linkage", also=("auto",)).passive
+        linkage, of_evidence = self._settled_linkage()
+        passive = of_evidence or methods[linkage].passive
         X = apply_responses(X, y) if passive else _as_similarity(X, self.kind)
-        if is_auto:
+        if of_evidence:
             X = as_comparisons(X, weighted=True, argument="X")
-            for name in ("initial", "self_pairs", "n_comparisons"):
-                require(getattr(self, name) is None, name, 'None with linkage="auto"', getattr(self, name))
         else:
-            X = _as_answers(self.linkage, X) if passive else _as_oracle(X)
+            X = _as_answers(linkage, X) if passive else _as_oracle(X)
         require(not passive or len(X), "X", "at least one answer", X)
         if self.n_clusters is not None:
             check_integer(self.n_clusters, "n_clusters", 1, X.n_objects)
         if passive and self.initial is None:
             warn_if_disconnected(comparison_components(X), X.names)
-        if is_auto:
+        if linkage == "auto":
             from comparison_hc.evaluation.model_selection import choose_method
 
             self.choice_ = choose_method(X, rng=self.rng)
             dendrogram, self.n_questions_ = self.choice_.dendrogram, None
+        elif of_evidence:
+            from comparison_hc.evaluation._candidates import build_candidate
+
+            dendrogram, self.n_questions_ = build_candidate(linkage, X, self.rng, "linkage"), None
         else:
             options = self.initial, self.self_pairs, self.n_comparisons, self.rng
-            dendrogram, self.n_questions_ = build_hierarchy(self.linkage, X, *options)
+            dendrogram, self.n_questions_ = build_hierarchy(linkage, X, *options)
         self.n_leaves_, self.n_objects_ = dendrogram.n_leaves, dendrogram.n_objects
         self._keep_dendrogram(dendrogram)
         if passive and self.n_clusters is not None:
-            self.labels_ = self._labels(X)
+            self.labels_ = self._labels(X, linkage)
         return self
 
-    def _labels(self, answers):
+    def _labels(self, answers, linkage):
         "The clusters that the comparisons support: of cuts of the tree, or with linkage=auto of all candidates."
         from comparison_hc.evaluation.clusters import choose_clusters, evidence_cut
 
-        if self.linkage == "auto":
+        if linkage == "auto":
             return choose_clusters(answers, self.n_clusters, self.dendrogram_, rng=self.rng).labels
         return evidence_cut(self.dendrogram_, answers, self.n_clusters)
+
+    def _settled_linkage(self):
+        "(name, whether it is `auto` or another name that is no key of `methods`); options of some methods settle it."
+        name, options = self.linkage, ("initial", "self_pairs", "n_comparisons")
+        special = [option for option in options if getattr(self, option) is not None]
+        if isinstance(name, str) and name == "auto":
+            return ("4-al", False) if special else (name, True)
+        if isinstance(name, str) and name in methods:
+            return name, False
+        from comparison_hc.evaluation._candidates import check_tree_name
+
+        name = check_tree_name(name, "linkage")
+        rule = f"None with linkage={self.linkage!r}"
+        require(not special, " and ".join(special), rule, [getattr(self, option) for option in special])
+        return name, True
 
 # %% ../nbs/evaluation/51_estimators.ipynb #flatcluster1
 class ComparisonClustering(ClusterMixin, BaseEstimator):

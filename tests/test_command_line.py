@@ -103,12 +103,8 @@ def test_every_form_of_output(answers, capsys):
     )
     assert tree.cut(2).tolist() == data["labels"] and sum(data["agreement"].values()) == 24
     rows = list(csv.DictReader(table.decode().splitlines()))
-    assert [[float(value) for value in row.values()] for row in rows] == data["linkage"] and list(rows[0]) == [
-        "left",
-        "right",
-        "height",
-        "n_leaves",
-    ]
+    assert list(rows[0]) == ["left", "right", "height", "n_leaves"]
+    np.testing.assert_allclose([[float(value) for value in row.values()] for row in rows], data["linkage"], rtol=1e-5)
     assert not [path for path in os.listdir() if path.startswith(".")]  # no half-written drafts
 
 
@@ -437,7 +433,7 @@ def test_an_interrupt_is_exit_code_130_one_line_and_leaves_the_old_file(tmp_path
     (tmp_path / "good.csv").write_bytes(GOOD)
     (tmp_path / "t.html").write_text("old")
     process = subprocess.Popen(
-        [sys.executable, "-c", slow, "cluster", "good.csv", "--out", "t.html"],
+        [sys.executable, "-c", slow, "cluster", "good.csv", "--method", "4-al", "--out", "t.html"],
         cwd=tmp_path,
         stderr=subprocess.PIPE,
         stdout=subprocess.PIPE,

@@ -125,7 +125,25 @@ def test_estimator_auto(answers):
     choice = choose_method(answers)
     assert model.choice_.name == choice.name and model.dendrogram_.same_tree(choice.dendrogram)
     assert len(set(model.labels_)) == 3 and model.n_questions_ is None and model.n_objects_ == 24
-    assert ComparisonHC("auto").fit(answers.to_quadruplets()).choice_.name.startswith("4")
-    for options in (dict(initial=[[0, 1]]), dict(self_pairs=True), dict(n_comparisons=5), dict(n_clusters=99)):
+    of_quadruplets = ComparisonHC().fit(answers.to_quadruplets()).choice_.compared.table.index
+    assert "4-al refined" in of_quadruplets and "points-al" in of_quadruplets and "3-al" not in of_quadruplets
+    for options in (dict(self_pairs=True), dict(n_comparisons=5), dict(n_clusters=99)):
         with pytest.raises(InputError, match=f"{next(iter(options))} must be"):
             ComparisonHC("auto", **options).fit(answers)
+
+
+def test_estimator_takes_every_name_of_the_command(answers, capsys):
+    started = [[0, 1], *([i] for i in range(2, 24))]
+    direct = ComparisonHC("4-al", initial=started).fit(answers).dendrogram_
+    assert ComparisonHC(initial=started).fit(answers).dendrogram_.same_tree(direct)  # only some methods can start there
+    some = answers.take(slice(0, 150))
+    some.to_csv("some.csv")
+    for name in ("points-al", "additive-al", "t-ste-al", "3-al-refined", "points-al-refined"):
+        tree = ComparisonHC(name).fit(some).dendrogram_
+        assert run(capsys, "cluster", "some.csv", "--method", name, "--out", "t.nwk")[0] == 0
+        assert Path("t.nwk").read_text().strip() == tree.to_newick().strip()
+    for name, data in (("refined", some), ("t-ste-al-refine", some), (3, some), ("t-ste-al", some.to_quadruplets())):
+        with pytest.raises(InputError, match="linkage must be"):
+            ComparisonHC(name).fit(data)
+    with pytest.raises(InputError, match="initial must be None with linkage='4-al-refined'"):
+        ComparisonHC("4-al-refined", initial=started).fit(some)

@@ -203,7 +203,6 @@ GOOD = [[0, 1, 2], [3, 0, 1], [2, 3, 0]]
 @pytest.mark.parametrize(
     "argument, bad",
     [
-        ("triplets", dict(triplets=Quadruplets([[0, 1, 2, 3]]))),
         ("triplets", dict(triplets=Triplets([[0, 1, 2]], 4))),
         ("row 0", dict(triplets=[[0, 0, 1]])),
         ("n_components", dict(n_components=4)),
@@ -218,10 +217,37 @@ def test_bad_tasks_are_named(embed, argument, bad):
         embed(**{"triplets": GOOD, **bad})
 
 
+def test_ridge_is_a_penalty_and_the_spectral_start_forgets_numbers():
+    rng = np.random.default_rng(0)
+    rows = np.array([rng.permutation(9)[:4] for _ in range(200)])
+    answers = Quadruplets(rows, 9)
+
+    def objective(x, ridge):
+        i, j, k, l = rows.T
+        D = lambda a, b: np.sum((x[a] - x[b]) ** 2, axis=1)  # noqa: E731
+        return np.mean(np.log1p((1 + D(i, j)) / (1 + D(k, l)))) + ridge / 200 * np.sum(x**2)  # alpha is 1
+
+    for ridge in (0.1, 3.0):
+        found = t_ste(answers, ridge=ridge, start="spectral")
+        assert found.loss == pytest.approx(objective(found.points, ridge), abs=1e-6)
+        for step in 0.01 * rng.normal(size=(20, 9, 2)):
+            assert objective(found.points + step, ridge) > found.loss - 1e-6
+        assert found.points.tolist() == t_ste(answers, ridge=ridge, start="spectral", rng=5, n_starts=1).points.tolist()
+    new = rng.permutation(9)
+    renamed = t_ste(Quadruplets(new[rows], 9), ridge=0.1, start="spectral").points[new]
+    first = t_ste(answers, ridge=0.1, start="spectral").points
+    D = lambda x: np.linalg.norm(x[:, None] - x, axis=2)  # noqa: E731
+    np.testing.assert_allclose(D(renamed), D(first), atol=0.01)
+    with pytest.raises(InputError, match="triplets must be"):
+        forte(answers)
+
+
 @pytest.mark.parametrize(
     "argument, call",
     [
         ("alpha", lambda: t_ste(GOOD, alpha=0)),
+        ("ridge", lambda: t_ste(GOOD, ridge=-1)),
+        ("start", lambda: t_ste(GOOD, start="kernel")),
         ("tol", lambda: forte(GOOD, tol=-1)),
         ("metric", lambda: embedding_average_linkage(FOUR, "cityblock")),
         ("points", lambda: embedding_average_linkage([[1.0, np.nan], [0, 0]])),

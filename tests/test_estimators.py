@@ -29,7 +29,7 @@ def answers(planted):
 
 
 def test_fit_returns_the_estimator_with_all_it_promises(planted, answers):
-    model = ComparisonHC(n_clusters=4)
+    model = ComparisonHC("4-al", n_clusters=4)
     assert (
         model.fit(answers) is model
         and isinstance(model, BaseEstimator)

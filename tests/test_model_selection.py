@@ -14,6 +14,7 @@ from comparison_hc.core.stats import corrected_resampled_interval
 from comparison_hc.core.validation import InputError
 from comparison_hc.dendrogram import random_tree
 from comparison_hc.elicitation.crowd import make_crowd
+from comparison_hc.evaluation import _candidates, model_selection
 from comparison_hc.evaluation._candidates import candidate, candidate_names, fit
 from comparison_hc.evaluation._splits import object_groups, plan_splits
 from comparison_hc.evaluation.model_selection import (
@@ -261,14 +262,35 @@ def test_every_candidate_builds():
 # ---- auto
 
 
-def test_auto_takes_the_best_of_one_split():
+def test_auto_takes_the_simplest_that_is_not_surely_worse():
     answers = from_tree(random_tree(20, 1), 1500, 0.1)
     choice = choose_method(answers)
-    assert choice.name == choice.compared.best and "chosen by held-out agreement" in choice.title
+    table, names = choice.compared.table, [n for n in candidate_names("triplets") if n != "random"]
+    assert set(table.index) == set(names) and len(choice.compared.plan.splits) == 5
+    assert choice.ties == [name for name in names if table.diff_low[name] <= 0.01]
+    assert choice.name == choice.ties[0] and "chosen by held-out agreement" in choice.title
     assert choice.dendrogram.same_tree(fit(candidate(choice.name), answers, 0, {})[0])
-    assert "random" not in choice.compared.table.index
     again = choose_method(answers)
     assert again.title == choice.title and again.dendrogram.same_tree(choice.dendrogram)
+
+
+def test_auto_leaves_a_simple_method_that_is_surely_worse(monkeypatch):
+    "Points that know nothing lose to every tree of the answers."
+    nothing = lambda some, rng: np.random.default_rng(0).normal(size=(some.n_objects, 2))  # noqa: E731
+    monkeypatch.setitem(_candidates.EMBEDDINGS, "points", ("points", nothing, "VW12", "quadruplets"))
+    choice = choose_method(from_tree(random_tree(20, 1), 1500, 0.1))
+    assert choice.name != "points-al" and "points-al" not in choice.ties
+    assert choice.compared.table.diff_low["points-al"] > 0.01 >= choice.compared.table.diff_low[choice.name]
+
+
+def test_auto_compares_on_a_sample_of_many_answers(monkeypatch):
+    answers = by_people(n_answers=3000)
+    monkeypatch.setattr(model_selection, "MOST_ANSWERS", 1000)
+    for people in (None, answers.respondents):
+        choice = choose_method(answers, people)
+        assert choice.compared.n_answers == 1000 and "on 1,000 of the answers" in choice.title
+        assert choice.compared.plan.by == "people" and choice.compared.plan.n_units == 10
+    assert choice.dendrogram.same_tree(fit(candidate(choice.name), answers, 0, {})[0])
 
 
 def test_auto_with_few_answers_takes_the_default_and_says_so():
@@ -277,8 +299,8 @@ def test_auto_with_few_answers_takes_the_default_and_says_so():
     one_place = Triplets(np.tile([[0, 1, 2], [1, 2, 3]], (100, 1)), 8)
     for answers, words in ((few, "answers are too few"), (one_place, "2 different sets of objects")):
         choice = choose_method(answers)
-        assert choice.name == "4-al" and choice.compared is None and words in choice.title
-        assert choice.dendrogram.same_tree(build_hierarchy("4-al", answers)[0])
+        assert choice.name == "points-al" and choice.compared is None and words in choice.title
+        assert choice.dendrogram.same_tree(fit(candidate("points-al"), answers, 0, {})[0])
 
 
 @pytest.mark.parametrize("people", [None, True])

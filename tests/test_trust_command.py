@@ -167,7 +167,16 @@ def test_statements_and_majorities(answers, capsys, tmp_path):
 
 
 def test_leaving_people_out(answers, capsys):
-    code, out, _ = run(capsys, "cluster", "said.csv", "--without", "p05", "--without", "p00", "--out", "tree.csv")
+    code, out, _ = run(
+        capsys,
+        "cluster",
+        "said.csv",
+        "--method",
+        "4-al",
+        *(word for p in ("p05", "p00") for word in ("--without", p)),
+        "--out",
+        "tree.csv",
+    )
     assert code == 0 and "p05, p00" in out
     left = answers.take(~np.isin(answers.respondents, ["p05", "p00"]))
     tree = build_hierarchy("4-al", left)[0]

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..core.parallel import command_bar
 from ..core.validation import check_integer, check_names, check_similarity, require, visible_line
-from ..evaluation._candidates import EMBEDDINGS, SUFFIX, candidate
+from ..evaluation._candidates import SUFFIX, candidate, tree_names
 from ..evaluation._candidates import refined as refined_tree
 from ..evaluation.object_tables import (
     read_initial,
@@ -25,12 +25,13 @@ from ._reading import ANSWER_WORDS, add_files, add_reading, files_of, say_if_dis
 
 method_names = {name: method.title.split(", ")[0] for name, method in methods.items()}
 refined_names = [f"{name}{SUFFIX}" for name in passive_methods()]
-point_names = [f"{name}-al{end}" for name in EMBEDDINGS for end in ("", SUFFIX)]  # average linkage on points
+model_names = [name for name in tree_names() if name.removesuffix(SUFFIX) not in methods]  # points, additive tree
 ADDITIVE = "additive"
 flat_names = {"adds": "no hierarchy but clusters, by AddS and a semidefinite program", "mulk": "the same, by MulK"}
-AUTO = "auto"
-known_names = [AUTO, *method_names, *refined_names, *flat_names, *point_names, ADDITIVE]
-AUTO_HELP = "auto: the one that predicts held-out answers best (default; with a matrix or initial clusters: 4-al)"
+AUTO, WITHOUT_EVIDENCE = "auto", "4-al"
+known_names = [AUTO, *method_names, *refined_names, *flat_names, *model_names, ADDITIVE]
+AUTO_HELP = """auto: the simplest one that is not surely worse than the best at predicting held-out answers (default;
+    with a matrix, initial clusters or an option of some methods: 4-al)"""
 
 HELP = {
     "description": """Build a hierarchy from a file of answers: CSV, TSV, JSON, JSON lines or Parquet, perhaps packed
@@ -41,7 +42,9 @@ HELP = {
     "questions": "{budget}: how many questions to spend (default: N squared)",
     "initial": """{starts}: file with initial clusters (object,cluster); objects that are not in it start on their
         own""",
-    "seed": "seed of the methods that ask, and of the k-means in adds and mulk (default: 0)",
+    "seed": """seed of everything random: which answers auto holds out, the starts of embeddings and of the additive
+        tree, the questions of the methods that ask, the k-means in adds and mulk, the draws of --support and
+        --structure (default: 0)""",
     "clusters": """also find exactly K clusters, or with auto as many as held-out answers support: of several cuts of
         trees and flat methods (with --method: of the cuts of its tree) those that explain the answers best; a
         similarity matrix: cut by merge order; adds, mulk: find K clusters (default: as many as SPUR chooses)""",
@@ -77,10 +80,11 @@ def help_text(topic):
 def add_cluster(commands):
     "The words of `cluster`."
     known = "; ".join(f"{name}: {what}" for name, what in (method_names | flat_names).items())
-    known = f"{AUTO_HELP}; {known} (those that ask need --kind similarity). Behind one that takes answers may stand "
-    known += "-refined: its tree is then improved, branch by branch. "
-    known += "additive: trees with branch lengths that predict the answers, and average linkage on their path lengths. "
-    known += "Of triplets also t-ste-al, forte-al and soe-al: average linkage on points"
+    known = f"{one_line(AUTO_HELP)}; {known} (those that ask need --kind similarity). "
+    known += "Behind one that takes answers may stand -refined: its tree is then improved, branch by branch. "
+    known += "additive: trees with branch lengths that predict the answers, and average linkage on their paths. "
+    known += "Also points-al and additive-al: average linkage on points in the plane and on an additive tree; and, of "
+    known += "triplets, t-ste-al, forte-al and soe-al: average linkage on other embeddings"
     cluster = commands.add_parser(
         "cluster", help="build a hierarchy from a file of answers", description=help_text("description")
     )
@@ -169,8 +173,8 @@ def cluster_command(args):
         return report(with_provenance(_from_evidence(args), args), args)
     if args.method == ADDITIVE:
         return report(with_provenance(_from_additive_trees(args), args), args)
-    if args.method in point_names:
-        return report(with_provenance(_from_points(args), args), args)
+    if args.method in model_names:
+        return report(with_provenance(_from_model(args), args), args)
     rule = f"left out with --method {args.method}, which starts from single objects"
     require(args.initial is None or methods[args.method.removesuffix(SUFFIX)].starts, "--initial", rule, args.initial)
     result = _from_similarity(args) if args.kind == "similarity" else _from_answers(args)
@@ -214,14 +218,15 @@ def _from_answers(args):
     return with_trust(with_clusters(result, args, build), args, build)
 
 
-def _from_points(args):
-    "The hierarchy of points that are embedded first; options of other methods are refused."
+def _from_model(args):
+    "The hierarchy of points or of an additive tree, fitted first; options of other methods are refused."
     from comparison_hc.evaluation._candidates import fit
     from comparison_hc.evaluation.report import Result
 
     chosen = candidate(args.method, "--method")
-    rule = f"a kind of triplets with --method {args.method}"
-    require(args.kind not in ("similarity", "quadruplets"), "--kind", rule, args.kind)
+    rule = f"a kind of {'answers' if chosen.takes == 'quadruplets' else 'triplets'} with --method {args.method}"
+    refused = ("similarity", "quadruplets") if chosen.takes == "triplets" else ("similarity",)
+    require(args.kind not in refused, "--kind", rule, args.kind)
     refuse(args, ("self_pairs", "questions", "initial"), f"left out with --method {args.method}")
     comparisons, classes, statements, _ = _read_answers(args)
     rule = f"left out with --method {args.method}, which cannot weigh answers"
@@ -266,7 +271,7 @@ def _from_additive_trees(args):
 
 
 def _from_evidence(args):
-    "The hierarchy of the method that predicts held-out answers best."
+    "The hierarchy of the simplest method that is not surely worse than the best."
     from comparison_hc.evaluation.model_selection import choose_method
     from comparison_hc.evaluation._candidates import fit
     from comparison_hc.evaluation.report import Result
@@ -275,6 +280,7 @@ def _from_evidence(args):
     say_if_disconnected(comparisons)
     with command_bar("methods") as progress:
         choice = choose_method(comparisons, rng=args.seed, progress=progress)
+    args.interrupted = choice.compared is not None and choice.compared.interrupted
     title = title_of(args)
     result = Result(choice.dendrogram, comparisons, title, choice.title, None, classes, statements)
     papers = {"references": list(candidate(choice.name).papers)}
@@ -303,10 +309,8 @@ def with_clusters(result, args, build=None):
 
 def settled_method(args):
     "The method of a call: `auto` needs answers, and nothing that only some methods can use; else it is the default."
-    from comparison_hc.evaluation.model_selection import DEFAULT
-
     special = args.initial is not None or args.self_pairs is not None or args.questions is not None
-    return DEFAULT if args.method == AUTO and (args.kind == "similarity" or special) else args.method
+    return WITHOUT_EVIDENCE if args.method == AUTO and (args.kind == "similarity" or special) else args.method
 
 
 def _read_answers(args):
@@ -491,7 +495,6 @@ def _has_statements(args):
 
 def with_trust(result, args, build):
     "The bootstrap and the test of the command. Ctrl-C ends each with what it has, and is said in its line."
-    from comparison_hc.evaluation.model_selection import DEFAULT
     from comparison_hc.evaluation._additive import branch_support
     from comparison_hc.evaluation._candidates import candidate
     from comparison_hc.evaluation.bootstrap import (
@@ -528,10 +531,10 @@ def with_trust(result, args, build):
         auto = args.method == "auto"  # the method was chosen by these answers, and would flatter them
         draw = args.structure, chance, args.seed, workers(args.structure)
         with command_bar("permutations") as progress:
-            test = structure_test(answers, DEFAULT if auto else build, *draw, progress)
+            test = structure_test(answers, WITHOUT_EVIDENCE if auto else build, *draw, progress)
         args.interrupted = getattr(args, "interrupted", False) or test.interrupted
         notes["structure"] = (
-            structure_sentence(test, args.structure) + f"; tested with {candidate(DEFAULT).title}" * auto
+            structure_sentence(test, args.structure) + f"; tested with {candidate(WITHOUT_EVIDENCE).title}" * auto
         )
     return replace(result, notes=result.notes | notes, **trust)
 

@@ -1,17 +1,18 @@
-"""Ways from comparisons to a tree that are compared: direct methods, refined ones, embeddings, and a random tree."""
+"""Ways from comparisons to a tree: direct, refined, through points or an additive tree, and a random one."""
 
 from dataclasses import dataclass
 from time import perf_counter
 
 import numpy as np
 
-from ..comparisons import Triplets
-from ..core.validation import as_array, require
+from ..core.validation import as_array, as_rng, require
 from ..dendrogram import Dendrogram, random_tree
 from ..methods import build_hierarchy, methods, passive_methods
 
 N_STARTS = 3  # of t-STE and SOE
-RANDOM, SUFFIX = "random", " refined"
+RIDGE = 0.1  # of "points"
+RANDOM, SUFFIX, ADDITIVE = "random", " refined", "additive-al"
+FEW_FOR_ADDITIVE = 100_000  # objects times comparisons up to which an additive tree takes about a second
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,38 +78,88 @@ def _forte(triplets, rng):
     return forte(triplets, rng=rng).points
 
 
+def _points(comparisons, rng):
+    from .embedding import t_ste
+
+    return t_ste(comparisons, ridge=RIDGE, start="spectral").points
+
+
 def _soe(triplets, rng):
     from ._soe import soe
 
     return soe(triplets, rng, N_STARTS)
 
 
-EMBEDDINGS = {"t-ste": ("t-STE", _t_ste, "VW12"), "forte": ("FORTE", _forte, "JJN16"), "soe": ("SOE", _soe, "TL14")}
+EMBEDDINGS = {  # name: title, function, paper, what it takes
+    "points": ("points", _points, "VW12", "quadruplets"),
+    "t-ste": ("t-STE", _t_ste, "VW12", "triplets"),
+    "forte": ("FORTE", _forte, "JJN16", "triplets"),
+    "soe": ("SOE", _soe, "TL14", "triplets"),
+}
 
 
 def _points_of_all(embed):
-    "The embedding, where objects that no triplet is about get the mean of the points."
+    "The embedding, where objects that no comparison is about get the mean of the points."
 
-    def build(triplets, rng):
-        seen, rows = np.unique(triplets.array, return_inverse=True)
-        some = Triplets.trusted(rows.reshape(triplets.array.shape), len(seen), weights=triplets.weights)
+    def build(comparisons, rng):
+        seen, rows = np.unique(comparisons.array, return_inverse=True)
+        kind, shape = type(comparisons), comparisons.array.shape
+        some = kind.trusted(rows.reshape(shape), len(seen), weights=comparisons.weights)
         found = np.asarray(embed(some, rng), dtype=float)
-        points = np.zeros((triplets.n_objects, found.shape[1]))
+        points = np.zeros((comparisons.n_objects, found.shape[1]))
         points[seen] = found - found.mean(axis=0)
         return points
 
     return build
 
 
-def _average_linkage(points, triplets):
-    from .embedding import embedding_average_linkage
+def _average_linkage(metric):
+    "Average linkage on points."
 
-    return embedding_average_linkage(points, names=triplets.names)
+    def build(points, comparisons):
+        from .embedding import embedding_average_linkage
+
+        return embedding_average_linkage(points, metric, comparisons.names)
+
+    return build
+
+
+def _additive(comparisons, rng):
+    from ..additive_tree import AdditiveTree
+
+    return AdditiveTree(n_trees=1, rate=3.0, rng=rng).fit(comparisons).dendrogram_
+
+
+def tree_names():
+    "Names of the candidates that give a tree, without the random one."
+    plain = [*passive_methods(), *(f"{name}-al" for name in EMBEDDINGS), ADDITIVE]
+    return plain + [name + SUFFIX for name in plain]
+
+
+def check_tree_name(text, argument):
+    "The candidate's name, of which -refined may be the ending, as in a command."
+    name = text.removesuffix("-refined") + SUFFIX * text.endswith("-refined") if isinstance(text, str) else text
+    known = ["auto", *methods, *(each.replace(SUFFIX, "-refined") for each in tree_names() if each not in methods)]
+    require(isinstance(name, str) and name in tree_names(), argument, f"one of {', '.join(known)}", text)
+    return name
+
+
+def build_candidate(name, comparisons, rng, argument):
+    "The tree of a candidate that gives one, if it can take these comparisons."
+    chosen = candidate(name, argument)
+    check_takes(chosen, comparisons, argument)
+    return fit(chosen, comparisons, as_rng(rng), {})[0]
+
+
+def check_takes(chosen, comparisons, argument):
+    "Raises `InputError` if a candidate cannot take these comparisons."
+    rule = f"methods that take {comparisons.kind}"
+    require(comparisons.kind == "triplets" or chosen.takes == "quadruplets", argument, rule, chosen.name)
 
 
 def candidate(name, argument="methods"):
     "The candidate of this name."
-    known = [*passive_methods(), *(word for e in EMBEDDINGS for word in (e, f"{e}-al")), RANDOM]
+    known = [*passive_methods(), *(word for e in EMBEDDINGS for word in (e, f"{e}-al")), ADDITIVE, RANDOM]
     plain = name.removesuffix(SUFFIX) if isinstance(name, str) else None
     rule = f"one of {', '.join(known)}; behind a tree's name may stand{SUFFIX}"
     require(plain in known and (plain == name or plain not in EMBEDDINGS), argument, rule, name)
@@ -119,24 +170,40 @@ def candidate(name, argument="methods"):
     if plain == RANDOM:
         return Candidate(plain, "a random tree", _random)
     if plain in EMBEDDINGS:
-        title, embed, paper = EMBEDDINGS[plain]
-        about = dict(takes="triplets", tree=False, papers=(paper,))
-        return Candidate(plain, f"{title}, points", _points_of_all(embed), **about)
+        title, embed, paper, takes = EMBEDDINGS[plain]
+        about = dict(takes=takes, tree=False, papers=(paper,))
+        title = "points in the plane" if plain == "points" else f"{title}, points"
+        return Candidate(plain, title, _points_of_all(embed), **about)
+    if plain == ADDITIVE:
+        return Candidate(plain, "additive–AL", _additive, papers=("ST77",))
     if plain in passive_methods():
         about = dict(takes=methods[plain].takes, papers=methods[plain].papers)
         title = methods[plain].title.rsplit(", ", 1)[-1]
         return Candidate(plain, title, lambda comparisons, rng: build_hierarchy(plain, comparisons)[0], **about)
     base = candidate(plain.removesuffix("-al"), argument)
-    about = dict(takes="triplets", weighs=base.weighs, papers=base.papers)
-    return Candidate(plain, f"{base.title.split(',')[0]}–AL", _average_linkage, base, **about)
+    about = dict(takes=base.takes, weighs=base.weighs, papers=base.papers)
+    metric = "euclidean" if base.name == "points" else "cosine"  # the paper's for t-STE, FORTE and SOE
+    title = EMBEDDINGS[base.name][0]
+    return Candidate(plain, f"{title}–AL", _average_linkage(metric), base, **about)
 
 
-def candidate_names(kind, embeddings=False):
-    "What is compared by default: direct methods plain and refined, perhaps embeddings, a random tree."
-    names = [name for name in passive_methods() if kind == "triplets" or methods[name].takes == "quadruplets"]
-    names += [name + SUFFIX for name in names]
+def task_size(comparisons):
+    "Objects times comparisons; infinite below four objects, for which there is no additive tree."
+    return len(comparisons) * comparisons.n_objects if comparisons.n_objects >= 4 else np.inf
+
+
+def candidate_names(kind, embeddings=False, size=0):
+    """What is compared by default, simple ones first: plain trees, refined ones, perhaps slow ones, a random one.
+
+    `size` is the number of objects times that of comparisons: the additive tree is left out where it would take long.
+    """
+    direct = [name for name in passive_methods() if kind == "triplets" or methods[name].takes == "quadruplets"]
+    plain = ["points-al", *direct]
+    names = [*plain, *([ADDITIVE] if embeddings or size <= FEW_FOR_ADDITIVE else []), *(n + SUFFIX for n in plain)]
+    if embeddings:
+        names.append("points")
     if embeddings and kind == "triplets":
-        for name in EMBEDDINGS:
+        for name in ("t-ste", "forte", "soe"):
             names += [name, f"{name}-al"]
     return [*names, RANDOM]
 

@@ -160,6 +160,11 @@ def _how_it_was_built(result):
     elif papers and papers[0] in _EMBEDDINGS:
         text = f"The objects were embedded in the plane by {_EMBEDDINGS[papers[0]]}, {_SHORT[papers[0]]}, "
         yield text + "and the points were joined by average linkage."
+    elif papers and papers[0] == "ST77":
+        text = (
+            f"An additive tree, after {_SHORT['ST77']}, was fitted to the comparisons by maximum likelihood, and the "
+        )
+        yield text + "objects were joined by average linkage on its path lengths."
     elif papers:
         method = _method_of(result) if hasattr(result, "dendrogram") else None
         ours = method is not None and method.source.startswith("ours")

@@ -8,11 +8,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..comparisons import Triplets, as_triplets, pair_from_index
+from ..comparisons import Quadruplets, Triplets, as_comparisons, as_triplets, pair_from_index
 from ..core.compat import bincount
 from comparison_hc.core.validation import (
     NotConvergedWarning,
@@ -46,7 +47,7 @@ class _ComparedPairs:
 
 
 def _compared_pairs(triplets):
-    near, far = triplets.winners_and_losers()
+    near, far = triplets.winners_and_losers()  # numbers of pairs, of triplets and quadruplets alike
     seen = np.zeros(triplets.n_objects * (triplets.n_objects - 1) // 2, dtype=bool)
     seen[near] = seen[far] = True
     number = np.cumsum(seen, dtype=np.int32) - 1
@@ -141,15 +142,29 @@ class Embedding:
         )
 
 
-def _check_task(triplets, n_components, n_starts, max_iter, n_objects):
+def _check_task(triplets, n_components, n_starts, max_iter, n_objects, as_of_kind=as_triplets):
     "(`Triplets`, d)."
-    triplets = as_triplets(triplets, n_objects, weighted=True)
+    triplets = as_of_kind(triplets, n_objects, weighted=True)
     unseen = np.flatnonzero(bincount(triplets.array.ravel(), minlength=triplets.n_objects) == 0)
     rule = "about every object at least once (nothing would place the others)"
     require(len(unseen) == 0, "triplets", rule, f"none about {unseen[:5].tolist()}" + " …" * (len(unseen) > 5))
     for value, name in ((n_starts, "n_starts"), (max_iter, "max_iter")):
         check_integer(value, name, 1, 2**31)
     return triplets, check_integer(n_components, "n_components", 1, triplets.n_objects - 1)
+
+
+def _spectral_start(pairs, shape):
+    "Leading eigenvectors of the centred shares of comparisons that each pair wins: a start without chance, (N, d)."
+    from scipy.linalg import eigh
+
+    n, d = shape
+    wins, losses = (bincount(side, pairs.weights, len(pairs.low)) for side in (pairs.near, pairs.far))
+    S = np.zeros((n, n))
+    S[pairs.low, pairs.high] = (wins - losses) / (wins + losses + 1)
+    S += S.T
+    S -= S.mean(axis=0)
+    S -= S.mean(axis=1, keepdims=True)
+    return eigh(S, subset_by_index=[n - d, n - 1])[1] * np.sqrt(n) / 2
 
 
 def _best(starts, method, names):
@@ -160,13 +175,15 @@ def _best(starts, method, names):
 
 # %% ../../nbs/evaluation/55_embedding.ipynb #f3f3c739
 def t_ste(
-    triplets: Triplets | ArrayLike,
+    triplets: Triplets | Quadruplets | ArrayLike,
     n_components: int = 2,
     alpha: float | None = None,
     n_starts: int = 3,
     max_iter: int = 1000,
     rng: int | np.random.Generator = 0,
     n_objects: int | None = None,
+    ridge: float = 0.0,
+    start: str = "random",
 ) -> Embedding:
     """Embed objects by t-distributed stochastic triplet embedding (t-STE).
 
@@ -174,8 +191,9 @@ def t_ste(
 
     Parameters
     ----------
-    triplets : Triplets or array_like of int of shape (m, 3)
-        Every object must be in a triplet.
+    triplets : Triplets, Quadruplets, or array_like of int of shape (m, 3) or (m, 4)
+        Every object must be in a comparison. The paper has triplets only; a quadruplet compares two pairs in the same
+        way.
     n_components : int, default 2
         Dimension d, from 1 to N − 1.
     alpha : float, optional
@@ -188,6 +206,12 @@ def t_ste(
         Seed or generator.
     n_objects : int, optional
         N; by default one more than the largest object number.
+    ridge : float, default 0.0
+        Penalty, at least 0: `ridge` times the sum of squared coordinates is added to the sum of −ln P. It keeps
+        points together that few comparisons are about.
+    start : {"random", "spectral"}, default "random"
+        With "spectral" there is one start, the leading eigenvectors of the matrix that says how often each pair is
+        the closer one; `n_starts` and `rng` are then not used.
 
     Returns
     -------
@@ -217,7 +241,11 @@ def t_ste(
     """
     from scipy.optimize import minimize
 
-    task, d = _check_task(triplets, n_components, n_starts, max_iter, n_objects)
+    task, d = _check_task(
+        triplets, n_components, n_starts, max_iter, n_objects, partial(as_comparisons, argument="triplets")
+    )
+    ridge = check_number(ridge, "ridge", 0) / (len(task) if task.weights is None else task.weights.sum())
+    check_choice(start, "start", ("random", "spectral"))
     alpha = float(max(d - 1, 1)) if alpha is None else check_number(alpha, "alpha", 1e-9)
     pairs, shape = _compared_pairs(task), (task.n_objects, d)
     options = dict(maxiter=max_iter, maxfun=20 * max_iter, ftol=1e-9, gtol=1e-4 / shape[0])
@@ -225,10 +253,14 @@ def t_ste(
 
     def loss(x):
         value, gradient = _t_ste_loss(x.reshape(shape), pairs, alpha)
-        return value, gradient.ravel()
+        return value + ridge * (x @ x), gradient.ravel() + 2 * ridge * x
 
-    for own in as_rng(rng).spawn(n_starts):
-        found = minimize(loss, 0.1 * own.normal(size=shape).ravel(), jac=True, method="L-BFGS-B", options=options)
+    if start == "random":
+        first = [0.1 * own.normal(size=shape) for own in as_rng(rng).spawn(n_starts)]
+    else:
+        first = [_spectral_start(pairs, shape)]
+    for points in first:
+        found = minimize(loss, points.ravel(), jac=True, method="L-BFGS-B", options=options)
         how = int(found.nit), bool(found.status == 0), str(found.message).lower()
         starts.append((found.x.reshape(shape), found.fun, *how))
     return _best(starts, "t-STE", task.names)

@@ -17,7 +17,16 @@ from ..core.parallel import until_interrupted
 from ..core.stats import corrected_resampled_interval
 from ..core.validation import as_list, as_rng, check_integer, check_progress, require
 from ..dendrogram import Dendrogram
-from ._candidates import RANDOM, Candidate, candidate, candidate_names, check_model, fit
+from comparison_hc.evaluation._candidates import (
+    RANDOM,
+    Candidate,
+    candidate,
+    candidate_names,
+    check_model,
+    check_takes,
+    fit,
+    task_size,
+)
 from ._splits import SplitPlan, object_groups, plan_splits
 from ..hierarchical._wins import each_weight
 from ..methods import build_hierarchy
@@ -28,8 +37,8 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 # %% auto #0
-__all__ = ['FEWEST_ANSWERS', 'FEWEST_GROUPS', 'DEFAULT', 'compare_methods', 'Choice', 'choose_method', 'learning_curve',
-           'held_out_agreement']
+__all__ = ['FEWEST_ANSWERS', 'FEWEST_GROUPS', 'DEFAULT', 'MARGIN', 'N_SPLITS', 'MOST_ANSWERS', 'compare_methods', 'Choice',
+           'choose_method', 'learning_curve', 'held_out_agreement']
 
 # %% ../../nbs/evaluation/57_model_selection.ipynb #slow
 def signed_correctness(model, comparisons):
@@ -192,9 +201,11 @@ def compare_methods(
     answers : Triplets, Quadruplets, or array_like of int of shape (m, 3) or (m, 4)
         Comparisons.
     methods : list of str, or dict of callables, optional
-        Names: passive methods such as "3-al", the same refined ("3-al refined"), "t-ste" and "forte" (points),
+        Names: passive methods such as "3-al", "points-al" (average linkage on points), "additive-al" (average
+        linkage on an additive tree), the same refined ("3-al refined"), "points", "t-ste" and "forte" (points),
         "t-ste-al" and "forte-al" (trees of points), "random". Or {name: function of the comparisons that returns a
-        `Dendrogram` or (N, d) points}. The default is all direct methods, plain and refined, and a random tree.
+        `Dendrogram` or (N, d) points}. The default is all direct methods and "points-al", plain and refined, a random
+        tree, and, where objects times comparisons are at most 100,000, "additive-al".
     n_splits : int, default 5
         Number of splits; intervals need at least 3.
     test_share : float, default 0.2
@@ -238,9 +249,8 @@ def compare_methods(
 
 def _check_methods(methods, comparisons):
     "The candidates, if they can take these comparisons."
-    kind, weighted = comparisons.kind, comparisons.weights is not None
     rule = "names of methods, or a dict of functions of the answers; at least one"
-    methods = candidate_names(kind) if methods is None else methods
+    methods = candidate_names(comparisons.kind, size=task_size(comparisons)) if methods is None else methods
     require(isinstance(methods, (list, tuple, dict)) and len(methods) > 0, "methods", rule, methods)
     if isinstance(methods, dict):
         require(all(map(callable, methods.values())), "methods", rule, methods)
@@ -248,10 +258,7 @@ def _check_methods(methods, comparisons):
     require(all(isinstance(name, str) for name in methods), "methods", rule, methods)
     chosen = [candidate(name) for name in dict.fromkeys(methods)]
     for each in chosen:
-        rule = f"methods that take {kind}"
-        require(kind == "triplets" or each.takes == "quadruplets", "methods", rule, each.name)
-        rule = "methods that can weigh answers (.without_weights() leaves the weights out)"
-        require(each.weighs or not weighted, "methods", rule, each.name)
+        check_takes(each, comparisons, "methods")
     return chosen
 
 
@@ -304,12 +311,14 @@ def _summarise(rows, chosen, plan, comparisons):
     return MethodComparison(table, in_sample, runs[kept], plan, len(comparisons), comparisons.n_objects)
 
 # %% ../../nbs/evaluation/57_model_selection.ipynb #b4faa54f
-FEWEST_ANSWERS, FEWEST_GROUPS, DEFAULT = 100, 20, "4-al"
+FEWEST_ANSWERS, FEWEST_GROUPS, DEFAULT = 100, 20, "points-al"
+MARGIN = 0.01  # of agreement: a smaller loss does not speak against a simpler method
+N_SPLITS, MOST_ANSWERS = 5, 100_000
 
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """The method that predicts held-out comparisons best.
+    """The simplest method that is not surely worse than the best.
 
     Attributes
     ----------
@@ -318,7 +327,9 @@ class Choice:
     dendrogram : Dendrogram
         Its tree from all comparisons.
     compared : MethodComparison or None
-        The comparison on one split; None where there are too few comparisons.
+        The comparison of all candidates; None where there are too few comparisons.
+    ties : list of str
+        Names of the candidates that are not surely worse than the best by more than `MARGIN`, the simplest first.
 
     """
 
@@ -326,6 +337,7 @@ class Choice:
     title: str
     dendrogram: Dendrogram
     compared: MethodComparison | None
+    ties: list[str]
 
 
 def choose_method(
@@ -334,16 +346,21 @@ def choose_method(
     rng: int | np.random.Generator = 0,
     progress: Callable[[int, int], Any] | None = None,
 ) -> Choice:
-    """Choose the direct method whose tree from two thirds of the comparisons predicts the others best.
+    """Choose the simplest method whose trees are not surely worse than the best at predicting held-out comparisons.
+
+    Five times, a fifth of the comparisons is held out. A method is surely worse if the 95% interval of its loss of
+    agreement, against the best method on the same splits, is above 0.01. Simple methods come first: average linkage
+    on points, then the direct methods, then the additive tree (for small data), then the same trees refined.
 
     Parameters
     ----------
     answers : Triplets, Quadruplets, or array_like of int of shape (m, 3) or (m, 4)
-        Comparisons. With fewer than 100, or about fewer than 20 sets of objects, "4-al" is taken without a test.
+        Comparisons. With fewer than 100, or about fewer than 20 sets of objects, "points-al" is taken without a test;
+        of more than 100,000, the methods are compared on a random sample of that size.
     people : bool, or array_like of shape (m,), optional
         As in `compare_methods`.
     rng : int or numpy.random.Generator, default 0
-        Seed or generator.
+        Seed or generator of the splits.
     progress : callable, optional
         Called with (trees built, trees in all).
 
@@ -361,27 +378,54 @@ def choose_method(
     --------
     >>> from comparison_hc.evaluation import choose_method
     >>> choose_method([[0, 1, 2], [1, 0, 2]]).title
-    '4–AL, the default: 2 answers are too few (at least 100) to compare methods'
+    'points–AL, the default: 2 answers are too few (at least 100) to compare methods'
     """
     comparisons = as_comparisons(answers, weighted=True, argument="answers")
     check_progress(progress)
-    chosen = [candidate(name) for name in candidate_names(comparisons.kind) if name != RANDOM]
-    plan_rng, seeds = as_rng(rng).spawn(2)
+    plan_rng, seeds, sampler = as_rng(rng).spawn(3)
     if reason := _too_few(comparisons):
         tree, _ = fit(candidate(DEFAULT), comparisons, 0, {})
-        return Choice(DEFAULT, f"{candidate(DEFAULT).title}, the default: {reason}", tree, None)
-    plan = plan_splits(comparisons, 1, 1 / 3, people, plan_rng)
-    total = len(chosen) + 1
+        return Choice(DEFAULT, f"{candidate(DEFAULT).title}, the default: {reason}", tree, None, [DEFAULT])
+    some, people = _sampled(comparisons, people, sampler)
+    names = candidate_names(comparisons.kind, size=task_size(some))
+    chosen = [candidate(name) for name in names if name != RANDOM]
+    plan = plan_splits(some, N_SPLITS, 0.2, people, plan_rng)
+    total = len(chosen) * N_SPLITS + 1
     part = progress and (lambda done, _: progress(done, total))
-    compared = _cross_validate(comparisons, chosen, plan, seeds, part)
-    tree, _ = fit(candidate(compared.best), comparisons, int(seeds.integers(2**63)), {})
+    compared = _cross_validate(some, chosen, plan, seeds, part)
+    ties = _not_surely_worse(compared.table, [each.name for each in chosen])
+    tree, _ = fit(candidate(ties[0]), comparisons, int(seeds.integers(2**63)), {})
     if progress:
         progress(total, total)
-    row, others = compared.table.loc[compared.best], compared.table.drop(compared.best)
+    return Choice(ties[0], _why_chosen(compared, ties, len(comparisons)), tree, compared, ties)
+
+
+def _sampled(comparisons, people, rng):
+    "At most `MOST_ANSWERS` comparisons, and who gave them."
+    if len(comparisons) <= MOST_ANSWERS:
+        return comparisons, people
+    rows = np.sort(rng.choice(len(comparisons), MOST_ANSWERS, replace=False))
+    given = people is not None and not isinstance(people, (bool, np.bool_))
+    return comparisons.take(rows), np.asarray(people)[rows] if given else people
+
+
+def _not_surely_worse(table, names):
+    "The names, in their order, whose loss against the best is not surely above the margin."
+    lost = table.diff_low.fillna(table["diff"])  # after an interruption there may be no interval
+    return [name for name in names if lost[name] <= MARGIN]
+
+
+def _why_chosen(compared, ties, n_answers):
+    "The method in words, and what spoke for it."
+    table, best = compared.table, compared.best
+    row = table.loc[ties[0]]
     why = f"chosen by held-out agreement {row.agreement:.3f}"
-    if len(others):
-        why += f" (next: {others.title.iloc[0]}, {others.agreement.iloc[0]:.3f})"
-    return Choice(compared.best, f"{row.title}, {why}", tree, compared)
+    if n_answers > compared.n_answers:
+        why += f" on {compared.n_answers:,} of the answers"
+    if ties[0] == best:
+        return f"{row.title}, {why}, the highest of {len(table)} methods"
+    why += f": the simplest of {len(ties)} methods that are not surely worse, by more than {MARGIN:g}, than the best"
+    return f"{row.title}, {why} ({table.title[best]}, {table.agreement[best]:.3f})"
 
 
 def _too_few(answers):
