@@ -3,23 +3,30 @@
 from ..core.parallel import command_bar
 from ..core.validation import check_integer, require, visible_line
 from ._options import one_line
+from ..core.io import check_destination
 from ..evaluation.outputs import check_files
 from ..core.screen import say, warnings_to_stderr
 from ._reading import add_files, add_reading, files_of, say_if_disconnected, typed_answers
 
 COMPARE_HELP = {
     "splits": "how often answers are held out (default: 5); intervals need at least 3",
-    "embeddings": "also t-STE, FORTE and SOE: points, and average linkage on them (slow)",
+    "embeddings": """also the additive tree for large data, and points: in the plane, t-STE, FORTE and
+        SOE, with average linkage on them (slow)""",
     "by": """what is held out together: people, or answers about the same objects (default: people where it is known who
         answered and they were asked about different objects, otherwise answers)""",
-    "out": "write the table as CSV, a row a method",
-    "seed": "seed of the splits and of the random starts (default: 0)",
+    "out": "write the table of methods as CSV, one row per method",
+    "shape": """which shapes to compare before the methods, by held-out answers: quick (default: one kind of split, on a
+        random sample where there are more than 20,000 answers), full (questions, answers and, where they are known,
+        people held out; all answers), no""",
+    "shape_out": "write the table of shapes: .csv, or .json with the noise ceiling and the sentence",
+    "seed": "seed of the splits and of the random starts; several seeds show what depends on chance (default: 0)",
     "sizes": """are there enough answers: one method, built from so many of them, such as 200,400,800; `all` for 1/8,
         1/4, 1/2 and all of those that are not held out""",
     "method": "with --sizes: which method (default: 3k-al)",
 }
 
 
+MOST_FOR_SHAPE = 20_000  # answers, in the quick table
 BY = {None: None, "people": True, "answers": False}
 
 
@@ -30,17 +37,20 @@ def add_compare(commands):
     compare = commands.add_parser(
         "compare",
         help="which method suits these answers, by answers held out",
-        description="Build trees from some of the answers with every direct method, and ask them about the others.",
+        description="Say what shape the answers have, build trees from some of them with every direct method, and ask "
+        "the trees about the others.",
     )
     add_files(compare, "the answers, as `cluster` reads them")
 
     def option(name, **settings):
-        compare.add_argument(f"--{name}", help=one_line(COMPARE_HELP[name]), **settings)
+        compare.add_argument(f"--{name}", help=one_line(COMPARE_HELP[name.replace("-", "_")]), **settings)
 
     option("splits", type=int, default=5, metavar="N")
     option("embeddings", action="store_true")
     option("by", choices=["people", "answers"])
     option("out", metavar="TABLE.csv")
+    option("shape", choices=["quick", "full", "no"], default="quick")
+    option("shape-out", metavar="TABLE.csv")
     option("seed", type=int, default=0)
     option("sizes", metavar="M,M,…")
     option("method", choices=passive_methods())
@@ -51,11 +61,16 @@ def add_compare(commands):
 def compare_command(args):
     "Read the answers, compare the methods, print the table and what it says, write the file."
     from comparison_hc.core.io import atomic_write
-    from comparison_hc.evaluation._candidates import candidate_names
+    from comparison_hc.evaluation._candidates import candidate_names, task_size
     from comparison_hc.evaluation.model_selection import compare_methods
 
     check_integer(args.splits, "--splits")
     check_files(args, [*files_of(args), ("--objects", args.objects)], (".csv",))
+    if args.shape_out:
+        check_destination(args.shape_out, "--shape-out", (".csv", ".json"))
+        require(
+            args.shape != "no" and not args.sizes, "--shape-out", "left out with --shape no and --sizes", args.shape
+        )
     answers = typed_answers(args)
     rule = "answers where the file does not say who gave them (--respondent names the column)"
     require(args.by != "people" or answers.respondents is not None, "--by", rule, args.by)
@@ -63,7 +78,8 @@ def compare_command(args):
     require(args.method is None or args.sizes, "--method", "together with --sizes; else all are compared", args.method)
     if args.sizes:
         return _print_curve(args, answers)
-    names = candidate_names(answers.kind, args.embeddings)
+    _print_shape(args, answers)
+    names = candidate_names(answers.kind, args.embeddings, task_size(answers))
     with warnings_to_stderr(), command_bar("trees") as progress:
         found = compare_methods(answers, names, args.splits, people=BY[args.by], rng=args.seed, progress=progress)
     args.interrupted = found.interrupted
@@ -75,6 +91,45 @@ def compare_command(args):
     say(f"\nread: {visible_line(str(answers.reading))}")
     if args.out:
         say(f"\nwrote {args.out}")
+
+
+def _print_shape(args, answers):
+    "The table of shapes, its noise ceiling and its sentence, before the methods; and its file."
+    import json
+
+    import numpy as np
+
+    from comparison_hc.core.io import atomic_write
+    from comparison_hc.evaluation.shape import FEWEST_OBJECTS, FEWEST_QUESTIONS, answer_shape, known_kinds, n_questions
+
+    if args.shape == "no":
+        return
+    if answers.n_objects < FEWEST_OBJECTS or n_questions(answers) < FEWEST_QUESTIONS:
+        rule = f"at least {FEWEST_OBJECTS} objects and {FEWEST_QUESTIONS} different questions"
+        require(not args.shape_out, "--shape-out", f"left out where there are not {rule}", args.shape_out)
+        return say(f"shape of the answers: not tested; it takes {rule}\n")
+    full, note = args.shape == "full", ""
+    some = answers
+    if not full and len(answers) > MOST_FOR_SHAPE:
+        rows = np.random.default_rng(args.seed).choice(len(answers), MOST_FOR_SHAPE, replace=False)
+        some = answers.take(np.sort(rows))
+        note = f" (of {MOST_FOR_SHAPE:,} answers drawn at random; --shape full takes all)"
+    kinds = known_kinds(answers, BY[args.by])
+    splits = max(args.splits, 3)
+    with warnings_to_stderr(), command_bar("shapes") as progress:
+        found = answer_shape(some, kinds if full else kinds[:1], splits, args.seed, progress)
+    if args.shape_out:
+        text = found.table.to_csv(index=False)
+        if args.shape_out.lower().endswith(".json"):
+            record = dict(shape=found.shape, sentence=found.sentence, ceiling=found.ceiling)
+            rows = found.table.to_dict("records")
+            text = json.dumps(record | dict(n_answers=found.n_answers, table=rows), indent=1, ensure_ascii=False) + "\n"
+        atomic_write(args.shape_out, text)
+    say(f"shape of the answers{note}")
+    print(found.shown().to_string(index=False))
+    say(f"{found.ceiling_sentence()}\n{found.sentence}\n")
+    if args.shape_out:
+        say(f"wrote {args.shape_out}\n")
 
 
 def _print_curve(args, answers):

@@ -12,6 +12,7 @@ __getattr__, __dir__, __all__ = lazy_names(
         "linkage_learning": ["learn_model", "load_model", "save_model"],
         "report": ["FlatResult", "Result", "save_result"],
         "model_selection": ["choose_method", "compare_methods", "held_out_agreement", "learning_curve"],
+        "shape": ["AnswerShape", "answer_shape", "repeat_ceiling"],
         "ordinal": ["as_distances", "ordinal_linkage", "scale_invariant_clusters"],
     },
 )
