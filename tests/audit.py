@@ -21,11 +21,8 @@ LOADERS = ("import_module", "import_extra", "needed")  # functions of this packa
 IMPORTED_AS = {"scikit-learn": "sklearn", "pillow": "PIL", "vl-convert-python": "vl_convert", "myst-nb": "myst_nb"}
 IMPORTED_AS["django-static-mathjax"] = "mathjax"
 COMES_WITH = {  # what is imported and not declared → the reason
-    "cblearn": "SOE, where a user has it: the method says that it is missing",
-    "jupyter_core": "comes with the builder of browser pages, which the user installs for them",
     "matplotlib": "for who draws a tree on axes of their own: the method says that it is missing",
     "traitlets": "what anywidget is made of",
-    "pyodide": "is there in the browser only",
     "pyodide_js": "is there in the browser only",
     "js": "is there in the browser only",
 }
