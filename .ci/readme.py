@@ -12,7 +12,7 @@ notebook = nbformat.read(ROOT / "nbs/index.ipynb", 4)
 notebook.cells = [cell for cell in notebook.cells if not cell.source.startswith("#| hide")]
 for cell in notebook.cells:
     if cell.cell_type == "markdown":
-        cell.source = re.sub(r"\]\((?!https?:|#)", "](nbs/", cell.source)
+        cell.source = re.sub(r"\]\((?!https?:|#)", "](nbs/", cell.source).replace("](nbs/../", "](")
 notebook.metadata.language_info = {"name": "python"}
 settings = Config(ExtractOutputPreprocessor=dict(output_filename_template="{unique_key}_1{extension}"))
 where = dict(unique_key="index", output_files_dir="nbs/figures")

@@ -1029,3 +1029,14 @@ def test_chunks_of_a_large_file_are_read_by_name(tmp_path):
     path.write_text(shown(("left", "right")))
     with pytest.raises(InputError, match="read_comparisons, as column 'answer'"):
         adds_from_file(path, objects=names)
+
+
+def test_files_that_are_not_read_are_named(tmp_path):
+    for name in ("p1.csv", "p2.csv", "README.md", "trials/tree.png", ".DS_Store"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("anchor,near,far\ncat,dog,trout\ndog,cat,trout\n", encoding="utf-8")
+    reading = str(read_comparisons(tmp_path).reading)
+    assert "2 files not read: README.md, trials/tree.png" in reading and "DS_Store" not in reading
+    (tmp_path / "README.md").unlink()
+    (tmp_path / "trials" / "tree.png").unlink()
+    assert "not read" not in str(read_comparisons(tmp_path).reading)

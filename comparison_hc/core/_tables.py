@@ -181,6 +181,24 @@ def _files(path):
     return [pair for p in files for pair in _unpacked(str(p), p.read_bytes(), str(p))]
 
 
+def _not_read(path):
+    "A note on the files of a folder or an archive that are not read: with another ending, or about the others."
+    from zipfile import ZipFile, is_zipfile
+
+    if os.path.isdir(path):
+        known = (*ENDINGS, ".gz", ".zip", ".bz2", ".xz")
+        files = [p.relative_to(path) for p in sorted(Path(path).rglob("*")) if p.is_file()]
+        names = [str(p) for p in files if p.suffix.lower() not in known or re.match(NO_ANSWERS, p.name, re.I)]
+    elif is_zipfile(path):
+        with ZipFile(path) as archive:
+            names = [n for n in sorted(archive.namelist()) if re.match(NO_ANSWERS, Path(n).name, re.I)]
+    else:
+        names = []
+    names = [n for n in names if not any(part.startswith((".", "__MACOSX")) for part in Path(n).parts)]
+    shown_names = ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
+    return [f"{len(names):,} file{'s' * (len(names) > 1)} not read: {shown_names}"] if names else []
+
+
 def _decoded(data, encoding, path):
     "A file's bytes as text, without byte order marks. Raises `InputError`."
     kind = next((kind for kind, starts in KNOWN_BYTES.items() if data.startswith(starts)), None)
@@ -573,8 +591,10 @@ def read_tables(source, options, width, wanted=()):
     paths = list(source) if several else [source]
     require(len(set(map(str, paths))) == len(paths), "path", "a list of different files", list(map(str, paths)))
     files = [(name, data, str(path)) for path in paths for name, data in _files(path)]
+    aside = [note for path in paths for note in _not_read(path)]
     if len(files) == 1:
-        return [_one_table(*files[0], options, wanted, width)]
+        table = _one_table(*files[0], options, wanted, width)
+        return [replace(table, notes=[*table.notes, *aside])]
     titles = [name if name.startswith(path) else f"{path}/{name}" for name, _, path in files]
     tables = []
     for (name, data, _), title, label in zip(files, titles, _file_labels(titles)):
@@ -586,6 +606,7 @@ def read_tables(source, options, width, wanted=()):
                 raise
             table, error = Table(_frame([]), None, [], title), refused
         tables.append(replace(table, label=label, inside=inside, error=error))
+    tables[0] = replace(tables[0], notes=[*tables[0].notes, *aside])
     return tables
 
 
