@@ -76,6 +76,7 @@ OWN = {  # what one function wants otherwise
     "build_from_similarity": dict(name="3-al"),
     "compare_methods": dict(methods=["3-al"], n_splits=1),
     "choose_method": dict(methods=["3-al"]),
+    "choose_clusters": dict(n_clusters=2),
     "answer_shape": dict(answers=list(permutations(range(8), 3)), n_splits=3),
     "learning_curve": dict(methods=["3-al"], n_splits=1, sizes=[20]),
     "bootstrap_support": dict(build="3-al", n_resamples=1),
