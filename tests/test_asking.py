@@ -112,7 +112,7 @@ def test_cannot_say_is_asked_in_other_ways_and_claims_nothing(tree, share, seed)
     while state.question:
         state = steps(state, [simulated_answer(oracle, state.question)])
     silent = [answer for answer in state.answers if not answer.answer]
-    assert len(state.answers) <= len(state.insertion.rows) + MAX_EQUIVALENT * state.insertion.n_open
+    assert len(state.answers) <= MAX_EQUIVALENT * (len(state.insertion.rows) + state.insertion.n_open)
     result = OrdinalOracle(state.hierarchy) if tree.n_leaves > 2 else None
     for answer in state.answers:
         if answer.answer:

@@ -710,6 +710,7 @@ def test_a_static_twin_offers_only_what_it_has():
 
 def test_a_missing_extra_is_one_sentence(monkeypatch):
 
+    page.widget_class.cache_clear()
     monkeypatch.setitem(sys.modules, "anywidget", None)
     with pytest.raises(InputError, match=r"comparison_hc\[dashboard\]"):
         planted_page.planted_dashboard()

@@ -95,7 +95,7 @@ def test_ctrl_c_keeps_what_there_is(answers, capsys, monkeypatch):
     assert "4 permutations; interrupted, 30 were asked for" in out
     monkeypatch.setattr(compare_command, "command_bar", lambda what: Impatient())
     code, out, _ = run(capsys, "compare", "said.csv", "--splits", 3, "--out", "table.csv")
-    assert code == 130 and out == ""  # not one whole split
+    assert code == 130 and "splits" not in out and "wrote" not in out  # not one whole split
     few = ["3-al", "random"]
     monkeypatch.setattr("comparison_hc.evaluation._candidates.candidate_names", lambda *_, **__: few)
     code, out, _ = run(capsys, "compare", "said.csv", "--splits", 3, "--out", "table.csv")

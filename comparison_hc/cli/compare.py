@@ -1,5 +1,7 @@
 "The command `compare`: a table of methods, each judged by answers that it has not seen."
 
+from contextlib import suppress
+
 from ..core.parallel import command_bar
 from ..core.validation import check_integer, require, visible_line
 from ._options import one_line
@@ -78,7 +80,8 @@ def compare_command(args):
     require(args.method is None or args.sizes, "--method", "together with --sizes; else all are compared", args.method)
     if args.sizes:
         return _print_curve(args, answers)
-    _print_shape(args, answers)
+    with suppress(BrokenPipeError):  # of a screen whose reader has gone: the file is still to be written
+        _print_shape(args, answers)
     names = candidate_names(answers.kind, args.embeddings, task_size(answers))
     with warnings_to_stderr(), command_bar("trees") as progress:
         found = compare_methods(answers, names, args.splits, people=BY[args.by], rng=args.seed, progress=progress)

@@ -252,9 +252,9 @@ def _with_answers(tables, options, notes):
         except InputError as error:
             others[t.title] = str(error)
     if others and (len(others) == len(tables) or not options.drop_invalid):
-        title, error = next(iter(others.items()))
+        title, fault = next(iter(others.items()))
         how = "" if len(others) == len(tables) else " (drop_invalid=True (--drop-invalid) leaves such files out)"
-        raise InputError(f"{title} must be a file of answers, as all of its folder or archive{how}; {error}")
+        raise InputError(f"{title} must be a file of answers, as all of its folder or archive{how}; {fault}")
     if others:
         left_out = [t for t in tables if t.title in others]
         notes.append(f"{len(others):,} file{'s' * (len(others) > 1)} left out, not answers: {_some_files(left_out)}")

@@ -441,7 +441,7 @@ class ClusterChoice:
         list of (str, str)
             A label and a sentence each.
         """
-        names = list(map(str, range(len(self.labels)))) if names is None else list(names)
+        called = [str(name) for name in np.asarray(range(len(self.labels)) if names is None else names)]
         rows = [("clusters", self._choice_in_words()), *(("not compared", reason) for reason in self.left_out)]
         if self.numbers is not None:
             row = self.numbers.set_index("clusters").loc[self.n_clusters]
@@ -451,7 +451,7 @@ class ClusterChoice:
         rows += [("beware", self._sizes_in_words())] if degenerate(self.labels) else []
         if len(self.unplaced):
             text = "the other members of their cluster do not call them closer than others: "
-            rows.append(("belong nowhere", text + ", ".join(names[i] for i in self.unplaced)))
+            rows.append(("belong nowhere", text + ", ".join(called[i] for i in self.unplaced)))
         return rows
 
     def _choice_in_words(self):

@@ -90,7 +90,7 @@ def dendrogram_distances(comparisons, tree):
     lca, n = tree.lca_step(), tree.n_objects
     n_steps = n  # 0: no merge, an object and itself; the last one is the root
     parent = np.full(n_steps, n_steps - 1)
-    for step, children in enumerate(tree.linkage_matrix[:, :2].astype(int), 1):
+    for step, children in enumerate(tree.linkage_matrix[:, :2].astype(np.int64), 1):
         parent[children[children >= n] - n + 1] = step
 
     def distances_of(x):

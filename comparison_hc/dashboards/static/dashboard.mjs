@@ -127,7 +127,7 @@ function makeChart(element, spec) {
     if (label) element.setAttribute("aria-label", label);
     if (due) return;
     due = await (due = new Promise(go => setTimeout(go)));
-    view.run();
+    view.resize().run();               // the room beside the axes is that of these numbers, whatever was drawn before
   }};
 }
 // The HTML of a page stands in `root`, with charts in it. `put` shows {name: what} at the places with these names.
