@@ -72,8 +72,9 @@ def shown(cell, after, interactive=True):
     for output in cell.outputs:
         if WIDGET in output.get("data", {}):
             output.data = {"text/markdown": NO_KERNEL}
-        if interactive and CHART in output.get("data", {}):
-            output.data["text/html"] = f'<div data-chart="{escape(json.dumps(output.data[CHART]))}"></div>'
+        chart = output.get("data", {}).pop(CHART, None)  # without it, a picture stands beside
+        if interactive and chart:
+            output.data["text/html"] = f'<div data-chart="{escape(json.dumps(chart))}"></div>'
     cell.metadata = dict(tags=tags, mystnb=about)
     return cell
 
@@ -90,7 +91,6 @@ def read_notebook(app, docname, source):
     above = [RUN.format(up=up, path=f"{docname}.ipynb")] * bool(up and app.config.browser)
     if any("nbgrader" in cell.metadata for cell in notebook.cells):
         notebook.cells, above = list(without_answers(notebook.cells)), [*above, NO_ANSWERS]
-    notebook.cells[0].source = re.sub(r"(?m)^\*\d+ minutes? to read, .+\*$\n*", "", notebook.cells[0].source)
     notebook.cells[0].source += "".join(f"\n\n{line}" for line in above)
     pairs = zip(notebook.cells, [*notebook.cells[1:], None])
     notebook.cells = list(filter(None, (shown(cell, after, app.config.browser) for cell, after in pairs)))
