@@ -373,7 +373,7 @@ def test_ctrl_c(tmp_path, script, monkeypatch, whom):
     wait_for(tmp_path / "journal", 6, process)
     (os.kill if whom == "the process" else os.killpg)(process.pid, signal.SIGINT)
     _, err = process.communicate(timeout=30)
-    assert process.returncode != 0 and err.decode().rstrip().splitlines()[-1].startswith("KeyboardInterrupt")
+    assert process.returncode != 0 and "\nKeyboardInterrupt" in err.decode()  # the trackers of processes may speak last
     data = (tmp_path / "journal").read_bytes()
     assert data.endswith(b"\n") and 5 <= data.count(b"\n") - 1 < 100
     late = time.monotonic() + 20
