@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
-from .comparisons import as_comparisons
+from .comparisons import apply_responses, as_comparisons
 from .core import additive as engine
 from .core import tree_drawing as drawing
 from comparison_hc.core.validation import (
@@ -270,8 +270,9 @@ class AdditiveTree(BaseEstimator):
         X : Triplets, Quadruplets, or array_like of int of shape (m, 3) or (m, 4)
             Comparisons of at least four objects, with weights if they have any. With another kind, rows of three
             objects, the odd one or the most central one first.
-        y : object
-            Ignored, as in scikit-learn.
+        y : array_like of shape (m,), optional
+            Responses of 1 and −1, or booleans: where it is −1 or False, the second pair of a comparison is the closer.
+            Anything else is ignored, as in scikit-learn.
         kind : {"comparisons", "odd-one-out", "central"}, default "comparisons"
             What a row says.
         person : array_like of shape (m,), optional
@@ -292,6 +293,9 @@ class AdditiveTree(BaseEstimator):
         n_trees = self.n_trees if self.n_trees == "auto" else check_integer(self.n_trees, "n_trees", 1, MAX_TREES)
         rate = self.rate if self.rate == "auto" else check_number(self.rate, "rate", 0, open_low=True)
         per_person, rng = check_flag(self.per_person, "per_person"), as_rng(self.rng)
+        for name in ("people_", "person_lengths_", "spread_"):  # of a fit before
+            vars(self).pop(name, None)
+        X = apply_responses(X, y) if kind == "comparisons" else X
         answers, statements, number = _statements(X, kind)
         self.names_, self.kind_ = tuple(answers.object_names), kind
         people, labels = None, None
@@ -358,9 +362,9 @@ class AdditiveTree(BaseEstimator):
         Parameters
         ----------
         X : Triplets, Quadruplets, or array_like of int of shape (m, 3) or (m, 4)
-            Comparisons as they were answered.
-        y : object
-            Ignored, as in scikit-learn.
+            Comparisons as they were answered; weights count.
+        y : array_like of shape (m,), optional
+            Responses, as in `fit`.
         person : label or array_like of shape (m,), optional
             Who answered, as in `predict_proba`.
 
@@ -369,12 +373,13 @@ class AdditiveTree(BaseEstimator):
         float
             From 0 to 1.
         """
-        margin = self._margins(X, person)
-        return float((margin > 0).mean() + 0.5 * (margin == 0).mean())
+        X = apply_responses(X, y)
+        margin, weights = self._margins(X, person), getattr(X, "weights", None)
+        return float(np.average((margin > 0) + 0.5 * (margin == 0), weights=weights))
 
     def _margins(self, X, person=None):
         common = self._fitted()
-        answers = as_comparisons(X, n_objects=len(common), argument="X").to_quadruplets()
+        answers = as_comparisons(X, n_objects=len(common), weighted=True, argument="X").to_quadruplets()
         i, j, k, l = answers.array.T
         margin = common[k, l] - common[i, j]
         if hasattr(self, "people_"):
@@ -492,7 +497,7 @@ class AdditiveTree(BaseEstimator):
         """Compute the bootstrap support of every branch: the share of resampled fits that have its split.
 
         Each sample is fitted from scratch with the model's number of trees and rate. Ctrl-C keeps the fits so far.
-        The share is not a probability; `posterior` is calibrated.
+        The share says what would come back from other answers; it is not the probability that a branch is right.
 
         Parameters
         ----------

@@ -112,7 +112,7 @@ def test_lengths_are_optimal(seed, rate):
         return value + rate * lengths.sum(), rate - X @ slope
 
     best = minimize(objective, np.full(len(X), 0.5), jac=True, bounds=[(0, None)] * len(X))
-    assert found.objective == pytest.approx(best.fun, abs=2e-3)
+    assert found.objective <= best.fun + 2e-3  # SciPy stops too early in one world of four hundred
     slope = objective(found.lengths)[1]
     assert (slope > -0.05).all() and (np.abs(slope[found.lengths > 1e-3]) < 0.05).all()
 
@@ -597,3 +597,21 @@ def test_wrong_code_is_noticed(test, target, old, new, request):
             globals()[test](**patched)
     finally:
         function.__code__ = kept
+
+
+def test_responses_weights_and_a_second_fit():
+    "Responses of −1 turn rows round, weights count in a score as repetitions do, and a new fit forgets people."
+    rng = np.random.default_rng(4)
+    rows = np.argsort(rng.random((120, 6)), axis=1)[:, :3]
+    y = rng.choice([-1, 1], 120)
+    turned = np.where((y > 0)[:, None], rows, rows[:, [0, 2, 1]])
+    fixed = dict(n_trees=1, rate=1.0)
+    model, other = AdditiveTree(**fixed).fit(rows, y), AdditiveTree(**fixed).fit(turned)
+    assert np.array_equal(model.distances_, other.distances_)
+    assert model.score(rows, y) == model.score(turned) != model.score(rows)
+    times = rng.integers(1, 4, 120)
+    repeated = np.repeat(turned, times, axis=0)
+    assert model.score(Triplets(turned, weights=times)) == pytest.approx(model.score(repeated))
+    people = AdditiveTree(**fixed, per_person=True).fit(turned, person=np.arange(120) % 3)
+    people.set_params(per_person=False).fit(turned)
+    assert not hasattr(people, "people_") and np.array_equal(people.distances_, other.distances_)

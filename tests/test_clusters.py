@@ -90,7 +90,6 @@ def test_evidence_is_that_of_the_definition(width):
         return float(np.mean([1 - log2(1 + np.exp(-margin)) for margin in margins]))
 
     b = module.block_parameters(answers, labels)
-    assert module.block_bits(answers, labels, b) == pytest.approx(block_bits(b))
     assert partition_evidence(answers, labels) == pytest.approx(0.25 * bits + 0.75 * block_bits(b))
     score = lambda b: len(rows) * block_bits(b) * np.log(2) - module.RIDGE / 2 * b @ b
     assert all(score(b) >= score(b + rng.normal(0, 0.02, len(b))) - 1e-6 for _ in range(20))
@@ -215,3 +214,12 @@ def test_left_over_objects_join_the_cluster_that_wins_most_of_their_comparisons(
     for near, far, expected in ((0, 2, [0, 0, 1, 1, 0]), (3, 1, [0, 0, 1, 1, 1])):
         labels = module.supported_cut(tree, Triplets(rows + [(4, near, far)], 5), 2, True)
         assert adjusted_rand_index(labels, expected) == 1
+
+
+def test_what_is_sampled_or_counted_without_weights_is_said(monkeypatch):
+    answers, _ = planted(m=600)
+    assert choose_clusters(answers, 4).left_out == ()
+    monkeypatch.setattr(module, "MOST_SCORED", 500)
+    said = choose_clusters(Triplets(answers.array, 41, weights=np.full(600, 2.0)), 4).rows()
+    texts = [text for label, text in said if label == "not compared"]
+    assert any("random sample of 500" in text for text in texts) and any("AddS with weights" in text for text in texts)

@@ -99,18 +99,20 @@ def block_parameters(comparisons, labels):
     return minimize(loss, np.zeros(design.shape[1]), jac=True, method="L-BFGS-B", options=options).x
 
 
-def block_bits(comparisons, labels, parameters):
-    "Bits per comparison that the block model explains."
-    weights = each_weight(comparisons).astype(float)
-    margin = block_design(comparisons, labels) @ parameters
-    return float(1 - weights @ np.logaddexp(0, -margin) / np.log(2) / weights.sum())
+def gains(train, test, labels):
+    "(m,) bits of each comparison of `test` that a partition explains with what `train` says of it, and their weights."
+    right, wrong = decided(test, labels)
+    p = together_rate(train, labels)
+    together = right * np.log2(2 * p) + wrong * np.log2(2 * (1 - p))
+    margin = block_design(test, labels) @ block_parameters(train, labels)
+    block = 1 - np.logaddexp(0, -margin) / np.log(2)
+    return (1 - BLOCK_SHARE) * together + BLOCK_SHARE * block, each_weight(test).astype(float)
 
 
-def evidence(train, test, labels):
-    "Bits per comparison of `test` that a partition explains with what `train` says of it."
-    together = together_bits(test, labels, together_rate(train, labels))
-    block = block_bits(test, labels, block_parameters(train, labels))
-    return float((1 - BLOCK_SHARE) * together + BLOCK_SHARE * block)
+def evidence(comparisons, labels):
+    "Bits per comparison that a partition explains."
+    bits, weights = gains(comparisons, comparisons, labels)
+    return float(bits @ weights / weights.sum())
 
 
 def partition_evidence(answers: Triplets | Quadruplets | ArrayLike, labels: ArrayLike) -> float:
@@ -151,7 +153,7 @@ def partition_evidence(answers: Triplets | Quadruplets | ArrayLike, labels: Arra
     """
     comparisons = _scored(as_comparisons(answers, weighted=True, argument="answers"), 0)
     labels = check_labels(labels, comparisons.n_objects)
-    return evidence(comparisons, comparisons, labels)
+    return evidence(comparisons, labels)
 
 
 def _scored(comparisons, rng):
@@ -323,7 +325,7 @@ def evidence_cut(dendrogram: Dendrogram, answers: Triplets | Quadruplets | Array
         return dendrogram.cut(n_clusters)
     scored = _scored(comparisons, 0)
     cuts = cuts_of_tree(dendrogram, comparisons, n_clusters)
-    return max(cuts.values(), key=lambda labels: evidence(scored, scored, labels))
+    return max(cuts.values(), key=lambda labels: evidence(scored, labels))
 
 
 def unplaced_objects(answers: Triplets | Quadruplets | ArrayLike, labels: ArrayLike) -> np.ndarray:
@@ -592,6 +594,10 @@ def _left_out(comparisons):
     "What is not computed, and why."
     if comparisons.kind == "triplets" and len(comparisons) > MOST_EMBEDDED:
         yield f"k-means on t-STE points, which take too long for more than {MOST_EMBEDDED:,} answers"
+    if len(comparisons) > MOST_SCORED:
+        yield f"the evidence of all answers but a random sample of {MOST_SCORED:,}"
+    if comparisons.weights is not None:
+        yield "AddS with weights: it counts every answer once, and its clusters are judged with them"
 
 
 def candidate_partitions(comparisons, tried, rng, dendrogram=None, build=None):
@@ -652,7 +658,7 @@ def _ranked(found, comparisons, rng):
         key = labels.tobytes()
         if key not in known:
             right, wrong = (each_weight(scored)[part].sum() for part in decided(scored, labels))
-            known[key] = evidence(scored, scored, labels), right / max(right + wrong, 1)
+            known[key] = evidence(scored, labels), right / max(right + wrong, 1)
         sizes = bincount(labels)
         rows.append((title, *known[key], int(sizes.max()), int(sizes.min())))
     table = pd.DataFrame(rows, columns=["method", "evidence", "agreement", "largest", "smallest"])
@@ -664,7 +670,7 @@ def _ranked(found, comparisons, rng):
 
 
 def _without_singles(found):
-    "The candidates without clusters of a single object, if there are some: such an object is no reason for a cluster."
+    "The candidates without clusters of a single object, if there are some."
     return {title: labels for title, labels in found.items() if bincount(labels).min() > 1} or found
 
 
@@ -675,18 +681,8 @@ def _round(train, test, tried, rng, build, is_open):
         candidates = _without_singles(candidates) if is_open else candidates
         title, _ = _ranked(candidates, train, rng)
         labels = candidates[title]
-        found[k] = title, labels, _gains(_scored(train, rng), scored, labels)
+        found[k] = title, labels, gains(_scored(train, rng), scored, labels)
     return found
-
-
-def _gains(train, test, labels):
-    "(m,) bits of every held-out comparison, and their weights; their mean is `evidence`."
-    right, wrong = decided(test, labels)
-    p = together_rate(train, labels)
-    together = right * np.log2(2 * p) + wrong * np.log2(2 * (1 - p))
-    margin = block_design(test, labels) @ block_parameters(train, labels)
-    block = 1 - np.logaddexp(0, -margin) / np.log(2)
-    return (1 - BLOCK_SHARE) * together + BLOCK_SHARE * block, each_weight(test).astype(float)
 
 
 def _numbers(rounds, tried):

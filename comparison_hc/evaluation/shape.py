@@ -68,7 +68,7 @@ def logistic_fit(comparisons, distances_of, start, bounds=None, penalty=None):
 
 
 def point_distances(comparisons, start):
-    "((N, N) distances of points that start there, objective)."
+    "((N, N) distances of points that start there, the points, objective)."
     n, d = start.shape
 
     def distances_of(x):
@@ -81,8 +81,7 @@ def point_distances(comparisons, start):
         return RIDGE * (x @ x), 2 * RIDGE * x
 
     x, objective = logistic_fit(comparisons, distances_of, start.ravel(), penalty=penalty)
-    D, _ = distances_of(x)
-    return D, x.reshape(n, d), objective
+    return distances_of(x)[0], x.reshape(n, d), objective
 
 
 def dendrogram_distances(comparisons, tree):
@@ -128,14 +127,13 @@ def spectral_points(comparisons, d):
 
 def predictions(comparisons, shapes, seed):
     "{shape: (N, N) distances} of models fitted to the comparisons, for the objects that they are about."
-    found, points = {}, {}
+    found = {}
     for name in shapes:
         if name == "chance":
             found[name] = np.zeros((comparisons.n_objects,) * 2)
         elif name == "line" or name.startswith("points"):
             d = 1 if name == "line" else int(name[-1])
-            D, points[d], _ = point_distances(comparisons, spectral_points(comparisons, d))
-            found[name] = D
+            found[name] = point_distances(comparisons, spectral_points(comparisons, d))[0]
         elif name == "dendrogram":
             fitted = {}
             trees = [fit(candidate(each), comparisons, seed, fitted)[0] for each in ("points-al", "4k-al refined")]
