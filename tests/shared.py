@@ -1,8 +1,10 @@
 "What several test files do in the same way."
 
 import asyncio
+import base64
 import json
 import re
+import zlib
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from queue import SimpleQueue
@@ -95,10 +97,14 @@ def asks_nobody(text):
     return not re.search(r"""(src|href)\s*=\s*["'](?!data:)|url\(|import\s|fetch\(|XMLHttp|https?://""", own)
 
 
+def read_static_page(text):
+    "The inverse of `static_page`: what it was made of."
+    found = [re.search(rf'id="{name}">(.*?)</script>', text).group(1) for name in ("spec", "data")]
+    return tuple(json.loads(zlib.decompress(base64.b64decode(each))) for each in found)
+
+
 def read_static_twin(make, values, n_settings):
     "(spec, data) of a static twin: the same every time, whole, asking nobody, with a control for all that differs."
-    from comparison_hc.dashboards.page import read_static_page
-
     seen = []
     text = make(lambda done, total: seen.append((done, total)), values)
     assert text == make(values=values) and seen == [(done, n_settings) for done in range(1, n_settings + 1)]

@@ -112,7 +112,7 @@ def test_lengths_are_optimal(seed, rate):
         return value + rate * lengths.sum(), rate - X @ slope
 
     best = minimize(objective, np.full(len(X), 0.5), jac=True, bounds=[(0, None)] * len(X))
-    assert found.objective <= best.fun + 2e-3  # SciPy stops too early in one world of four hundred
+    assert found.objective <= best.fun + 2e-3  # SciPy stops too early in some worlds
     slope = objective(found.lengths)[1]
     assert (slope > -0.05).all() and (np.abs(slope[found.lengths > 1e-3]) < 0.05).all()
 

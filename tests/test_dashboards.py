@@ -10,13 +10,14 @@ from html import escape, unescape
 from itertools import product
 from math import inf
 from pathlib import Path
+from statistics import fmean, pstdev
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from shared import contrasts, least_difference, read_static_twin
+from shared import contrasts, least_difference, read_static_page, read_static_twin
 
 from comparison_hc import InputError
 from comparison_hc.core.plotting import tree_layout
@@ -465,7 +466,7 @@ def test_the_static_twin_stores_the_setting_with_which_the_page_begins(name):
     "Every default is stored, but for those above, and what the twin asks for first is among its answers."
     live = find_dashboard(name)
     begin = live.settings()
-    spec, data = page.read_static_page(replace(live, work=lambda *request: ()).static())
+    spec, data = read_static_page(replace(live, work=lambda *request: ()).static())
     assert spec["start"] == begin.message()
     assert "|".join(key_text(spec["start"][each]) for each in data["names"]) in data["answers"]
     stored = live.settings(**live.stored)
@@ -518,8 +519,11 @@ def test_stored_means_can_be_made_again(name, draws, settings):
     rows = measure.stored_table(name)
     names = [each for each in rows[0] if each not in ("series", "mean", "deviation")]
     here = [row for row in rows if all(row[each] == getattr(settings, each) for each in names)]
-    fresh = measure.mean_rows(settings, names, draws(settings))
-    assert [dict(row, mean=row["mean"] / 1000, deviation=row["deviation"] / 1000) for row in fresh] == here
+    about, fresh = {each: getattr(settings, each) for each in names}, []
+    for series, values in draws(settings).items():
+        mean, deviation = (round(1000 * share) / 1000 for share in (fmean(values), pstdev(values)))
+        fresh.append(dict(about, series=series, mean=mean, deviation=deviation))
+    assert fresh == here
 
 
 @hypothesis_settings(max_examples=30)

@@ -375,3 +375,11 @@ def test_all_pages_have_no_fault(request, tmp_path, browser):
     with served(folder) as address:
         assert [fault for width in (390, 1280) for fault in look_through(browser, address, paths, width)] == []
         assert "Commands" in search(browser, address, "respondent")
+
+
+def test_what_stands_between_two_solutions_of_a_cell_stays():
+    source = "def f(n):\n    ### BEGIN SOLUTION\n    return n\n    ### END SOLUTION\n\n\nshare = ...\n"
+    source += "### BEGIN SOLUTION\nshare = f(1)\n### END SOLUTION"
+    cell = new_code_cell(source, metadata={"nbgrader": {"solution": True}})
+    (shown,) = nbdev_cells.without_answers([cell])
+    assert shown.source == "def f(n):\n    raise NotImplementedError\n\n\nshare = ...\nraise NotImplementedError"

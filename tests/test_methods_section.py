@@ -10,7 +10,7 @@ import pytest
 from comparison_hc.cli import main
 from comparison_hc.comparisons import Triplets
 from comparison_hc.evaluation._candidates import candidate
-from comparison_hc.evaluation._report_text import cited_papers, methods_section
+from comparison_hc.evaluation._report_text import cited_papers, methods_parts
 from comparison_hc.evaluation.report import Result
 from comparison_hc.hierarchical.planted import planted_hierarchy
 from comparison_hc.hierarchical.refinement import refine
@@ -22,7 +22,8 @@ TREE = build_hierarchy("3-al", ANSWERS)[0]
 
 
 def said(method, **words):
-    return " ".join(methods_section(Result(TREE, ANSWERS, method=method, **words)))
+    parts = methods_parts(Result(TREE, ANSWERS, method=method, **words))
+    return " ".join(sentence for part in parts.values() for sentence in part)
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ from comparison_hc.evaluation._report_figures import (
     win_counts,
     win_share,
 )
-from comparison_hc.evaluation._report_text import methods_section
+from comparison_hc.evaluation._report_text import methods_parts
 from comparison_hc.evaluation.report import FlatResult, Result, html_page, save_result
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -435,7 +435,7 @@ def test_a_cut_is_the_same_everywhere(opened, n_clusters):
             assert sorted(badges) == sorted([str(i), c] for i, c in enumerate(colors) for _ in model.trees_)
         text, same = page.page.inner_text("body"), replace(result, n_clusters=k)
         assert f"answers by 5 people, {k} clusters." in text
-        assert page.page.inner_text(".methods") == " ".join(methods_section(same))
+        assert page.page.inner_text(".methods") == " ".join(sum(methods_parts(same).values(), []))
     page.page.locator("#k").evaluate(f"e => {{ e.value = {n_clusters or 1}; e.dispatchEvent(new Event('input')); }}")
     assert page.page.inner_text("body") == first and all_marks(page) == marks
     page.page.locator("#view").select_option("tree")

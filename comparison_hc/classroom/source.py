@@ -15,7 +15,6 @@ STUB = "# YOUR CODE HERE\nraise NotImplementedError"
 ANSWER = "YOUR ANSWER HERE"
 WRITTEN = 3  # points of a written answer whose metadata says nothing else
 SECONDS = 60  # of the clock, for a cell, when an assignment is graded
-_SOLUTION = re.compile(r"(?ms)^([ \t]*)### BEGIN SOLUTION\n.*?^[ \t]*### END SOLUTION[ \t]*\n?")
 _LINK = re.compile(r"\[([^\]]+)\]\((?!https?:)[^)]*?([^/)]*)\.ipynb[^)]*\)")
 
 
@@ -57,15 +56,6 @@ def _source_cell(cell):
         return SourceCell(kind, part, text, is_code, grading.get("points", 0))
     is_teachers = re.match(r"#\|\s*(export|hide|default_exp|teacher)", text) or "instructor" in metadata.get("tags", [])
     return SourceCell("teacher" if is_teachers else "given", "", text, is_code)
-
-
-def room_for_answer(cell):
-    "What readers see in place of a solution. Raises `InputError` if a code cell has no solution between its marks."
-    stub = lambda found: "".join(f"{found[1]}{line}\n" for line in STUB.split("\n"))
-    text = _SOLUTION.sub(stub, cell.text).rstrip("\n")
-    is_whole = text == cell.text.rstrip("\n")
-    require(not is_whole or not cell.is_code, "source", "with ### BEGIN SOLUTION and ### END SOLUTION", cell.part)
-    return ANSWER if is_whole else text
 
 
 def course_source(notebook):

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from math import log10
-from statistics import fmean, pstdev
 
 from .pictures import VEGA_SHAPES, chart_spec
 
@@ -81,16 +80,6 @@ def stored_table(name):
         series, mean, deviation = row.pop("series"), int(row.pop("mean")), int(row.pop("deviation"))
         numbers = {key: float(value) for key, value in row.items()}
         rows.append(dict(numbers, series=series, mean=mean / 1000, deviation=deviation / 1000))
-    return rows
-
-
-def mean_rows(settings, names, found):
-    "Rows of such a file."
-    about = {name: getattr(settings, name) for name in names}
-    rows = []
-    for series, values in found.items():
-        mean, deviation = fmean(values), pstdev(values)
-        rows.append(dict(about, series=series, mean=round(1000 * mean), deviation=round(1000 * deviation)))
     return rows
 
 

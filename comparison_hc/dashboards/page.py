@@ -2,7 +2,6 @@
 
 import base64
 import json
-import re
 import zlib
 from contextlib import suppress
 from functools import lru_cache
@@ -134,9 +133,3 @@ def static_page(title, spec, data):
     "One file that answers without a kernel and asks nobody."
     parts = dict(page_parts(spec), library=vega_library() if spec["charts"] else "", data=_embedded(data))
     return Template(static_text("file.html")).substitute(parts, title=title)
-
-
-def read_static_page(text):
-    "The inverse of `static_page`: what it was made of."
-    found = [re.search(rf'id="{name}">(.*?)</script>', text).group(1) for name in ("spec", "data")]
-    return tuple(json.loads(zlib.decompress(base64.b64decode(each))) for each in found)

@@ -68,11 +68,6 @@ def _method_of(result):
     return None
 
 
-def methods_section(result):
-    "What was done, as a list of sentences."
-    return [sentence for part in methods_parts(result).values() for sentence in part]
-
-
 def methods_parts(result):
     "The sentences before the one about the flat clusters, that one, and those behind it."
     before, cut, after = [_what_was_built(result), *_how_it_was_built(result)], [], []

@@ -41,7 +41,7 @@ def without_answers(cells):
             continue
         if grading.get("solution") and cell.cell_type == "code":
             stub = r"\1raise NotImplementedError"
-            cell.source = re.sub(r"(?s)( *)### BEGIN SOLUTION.*### END SOLUTION", stub, cell.source)
+            cell.source = re.sub(r"(?s)( *)### BEGIN SOLUTION.*?### END SOLUTION", stub, cell.source)
             cell.outputs = []
         elif grading.get("solution"):
             cell.source = "*Your answer here.*"
