@@ -195,7 +195,7 @@ class ComparisonHC(_FittedHierarchy, ClusterMixin, BaseEstimator):
         return evidence_cut(self.dendrogram_, answers, self.n_clusters)
 
     def _settled_linkage(self):
-        "(name, whether it is `auto` or another name that is no key of `methods`); options of some methods settle it."
+        "(name, whether it is `auto` or another name that `methods` does not have); options of some methods settle it."
         name, options = self.linkage, ("initial", "self_pairs", "n_comparisons")
         special = [option for option in options if getattr(self, option) is not None]
         if isinstance(name, str) and name == "auto":

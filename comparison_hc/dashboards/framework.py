@@ -349,6 +349,6 @@ def write_static(name, path, progress=None, pages=None):
 
 
 def compile_charts():
-    "What `compiled` gives where there is no vl-convert: the charts of all dashboards, and Vega."
+    "What `compiled` gives without vl-convert: the charts of all dashboards, and Vega."
     charts = {name: page.charts() for name, page in find_dashboard().items() if name != "ask"}
     return dict(charts, library=vega_library())

@@ -125,7 +125,7 @@ class Worker:
 
 
 class Pool:
-    "Jobs, in the order in which they came, for a few processes; and the answers, for whoever asks the same."
+    "Jobs, in the order in which they came, for a few processes; and the answers, for all who ask the same."
 
     def __init__(self, n_workers, modules):
         method = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
@@ -404,7 +404,7 @@ def handlers():
                 raise HTTPError(403, reason=NO_TOKEN)
 
         def write_error(self, status_code, **_):
-            words = "There is no such page here." if status_code == 404 else self._reason
+            words = "This server has no page of that name." if status_code == 404 else self._reason
             self.finish(plain_page(f"{status_code}", f"<p>{escape(words)}</p>"))
 
         def set_default_headers(self):
