@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from shared import named_trees
 
 from comparison_hc.cli import main
 from comparison_hc.cli.cluster import structure_sentence
@@ -29,7 +30,6 @@ from comparison_hc.hierarchical.planted import planted_hierarchy
 from comparison_hc.hierarchical.triplets import triplet_average_linkage
 from comparison_hc.methods import build_hierarchy
 from comparison_hc.oracles import sample_triplets
-from tests.shared import named_trees
 
 
 def clusters_of(tree):

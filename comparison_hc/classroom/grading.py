@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import shutil
+import sys
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -88,7 +91,8 @@ def generate(folder: str | Path, names: Sequence[str | Path] | None = None) -> l
         module = path.with_name(f"{name.replace('-', '_')}.py")  # an instructor's own: students need its tests
         if module.is_file():
             shutil.copyfile(module, target.with_name(module.name))
-        result = api.generate_assignment(name)
+        with _commands_of_this_python():
+            result = api.generate_assignment(name)
         require(result["success"], "source", f"one that nbgrader takes ({_last_line(result)})", str(path))
         written.append(folder / "release" / name / f"{name}.ipynb")
     return written
@@ -146,7 +150,7 @@ def grade(folder: str | Path, name: str, progress: Callable[[int, int], Any] | N
     students = sorted(api.get_submitted_students(name))
     require(students, "FOLDER", f"one with submissions, submitted/STUDENT/{name}/{name}.ipynb", str(folder))
     remarks = {}
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), _commands_of_this_python():
         warnings.filterwarnings("ignore", "Object of type", module="nbgrader")  # of its own session with its database
         for done, student in enumerate(students):
             if progress:
@@ -177,6 +181,17 @@ def _nbgrader(folder):
     log.propagate = False
     log.addHandler(logging.NullHandler())
     return NbGraderAPI(coursedir=CourseDirectory(config=config, log=log), config=config, log=log)
+
+
+@contextmanager
+def _commands_of_this_python():
+    "Let nbgrader find `alembic`, which it calls by name, where this Python is installed but not activated."
+    before = os.environ.get("PATH", "")
+    os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{before}"
+    try:
+        yield
+    finally:
+        os.environ["PATH"] = before
 
 
 def _is_newer(folder, student, name):
