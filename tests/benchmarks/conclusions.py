@@ -4,17 +4,20 @@ For each data set with classes that the package can load, and for three planted 
 every direct method, plain and refined: agreement with held-out answers, adjusted Rand index at the true number of
 clusters, sizes, support of three kinds (mean over the branches, and that of answers by coin), and seconds. Data sets
 without answers get simulated ones: odd one out of three by their standardised features, with 15% slips, about 60
-objects drawn at random.
+objects drawn at random. With `--seeds 20`: which method the default chooses with each of twenty seeds instead, for
+these and for the sets of people's answers without classes, and how much the chosen methods differ.
 """
 
 import argparse
+import os
 from functools import partial
+from pathlib import Path
 from time import perf_counter
 
 import numpy as np
 import pandas as pd
 
-from comparison_hc import Triplets, load_dataset
+from comparison_hc import Triplets, load_dataset, read_comparisons
 from comparison_hc.evaluation import bootstrap_support, chance_support, choose_clusters, choose_method
 from comparison_hc.evaluation._candidates import RANDOM, candidate, candidate_names, fit
 from comparison_hc.evaluation._splits import plan_splits
@@ -23,6 +26,7 @@ from comparison_hc.metrics import adjusted_rand_index
 from comparison_hc.whatif.designs import study_rows
 from comparison_hc.whatif.held_back import feature_similarity
 
+UNLABELLED = ("food", "eggs30", "material")  # answers of people; the last two are files of tests
 ANSWERED, WITH_FEATURES = ("animals", "car"), ("zoo", "glass", "iris", "wine", "digits")
 MOST_OBJECTS, QUESTIONS, SLIPS = 60, 4000, 0.15
 
@@ -95,12 +99,51 @@ def conclude(answers, classes, n_resamples=20, seed=0):
     return pd.DataFrame(rows)
 
 
+def unlabelled():
+    "(name, answers) of people about objects without classes, where they are at hand."
+    yield "food", load_dataset("food").triplets
+    for name in ("eggs30", "material"):
+        path = Path(os.environ.get("COMPARISON_HC_DATA", ".")) / name / "answers.csv.gz"
+        if path.exists():
+            yield name, read_comparisons(path)
+
+
+def choices(answers, n_seeds):
+    "One row a seed: the method that the default takes, those that tie with it, and its agreement."
+    rows = []
+    for seed in range(n_seeds):
+        choice = choose_method(answers, rng=seed)
+        agreement = choice.compared.table.agreement
+        about = dict(seed=seed, method=choice.name, ties=len(choice.ties), agreement=agreement[choice.name])
+        rows.append(about | dict(spread=agreement[choice.ties].max() - agreement[choice.ties].min()))
+    return pd.DataFrame(rows)
+
+
+def print_choices(n_seeds, only):
+    "For each set: how often which method is taken."
+    sets = [(name, answers) for name, answers, _ in cases(np.random.default_rng(0))]
+    for name, answers in [*sets, *unlabelled()]:
+        if only is None or name in only:
+            start = perf_counter()
+            table = choices(answers, n_seeds)
+            taken = ", ".join(f"{method} {count}" for method, count in table.method.value_counts().items())
+            ties, spread = table.ties.mean(), table.spread.mean()
+            print(
+                f"{name}: {taken} of {n_seeds} seeds; {ties:.1f} methods tie, their agreement differs by {spread:.3f}; "
+                f"{(perf_counter() - start) / n_seeds:.1f} s a seed",
+                flush=True,
+            )
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", action="append", help="names of cases; default: all")
     parser.add_argument("--resamples", type=int, default=20)
     parser.add_argument("--out", help="write all rows into this CSV file")
+    parser.add_argument("--seeds", type=int, help="print the choices of the default with so many seeds instead")
     args = parser.parse_args()
+    if args.seeds:
+        return print_choices(args.seeds, args.only)
     tables = []
     for name, answers, classes in cases(np.random.default_rng(0)):
         if args.only is None or name in args.only:
