@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from benchmarks.planner import forecast_coverage
 
 from comparison_hc import Triplets, load_dataset
 from comparison_hc.core.validation import InputError
@@ -104,7 +105,7 @@ def test_ranges_hold_what_people_reach():
     "Answers about animals, of which half is held back; and the kept run for every data set."
     answers = load_dataset("animals").triplets
     cases = {"animals": (Triplets(answers.array, answers.n_objects), "odd-one-out")}
-    found = module.forecast_coverage(cases, (300,), 2, 4000, 60, 1)
+    found = forecast_coverage(cases, (300,), 2, 4000, 60, 1)
     assert found.measure.value_counts().to_dict() == dict.fromkeys(module.MEASURES, 2) and found.inside.mean() >= 0.75
     kept = load_results("forecast-coverage", Path(__file__).parents[1] / "nbs/whatif/results")
     inside = (kept.low <= kept.reached) & (kept.reached <= kept.high)

@@ -16,6 +16,7 @@ from time import perf_counter
 
 import numpy as np
 import pandas as pd
+from planner import feature_similarity
 
 from comparison_hc import Triplets, load_dataset, read_comparisons
 from comparison_hc.evaluation import bootstrap_support, chance_support, choose_clusters, choose_method
@@ -24,7 +25,6 @@ from comparison_hc.evaluation._splits import plan_splits
 from comparison_hc.evaluation.model_selection import signed_correctness
 from comparison_hc.metrics import adjusted_rand_index
 from comparison_hc.whatif.designs import study_rows
-from comparison_hc.whatif.held_back import feature_similarity
 
 UNLABELLED = ("food", "eggs30", "material")  # answers of people; the last two are files of tests
 ANSWERED, WITH_FEATURES = ("animals", "car"), ("zoo", "glass", "iris", "wine", "digits")
