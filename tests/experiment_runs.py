@@ -7,6 +7,9 @@ import os
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
+
+from comparison_hc.reproduce.experiments import run_seed
 
 
 def draws(x, rng, y=None):
@@ -34,3 +37,24 @@ def fragile(x, broken, rng):
     if Path(broken).exists() and x % 2:
         raise ValueError(f"x = {x} is odd")
     return {"value": x + rng.random()}
+
+
+def example_run(ratio, p, n_pure, repetition, rng):
+    "4–AL on a planted hierarchy with three levels (a small piece of F19, figure 2)."
+    from comparison_hc.hierarchical.average import quadruplet_average_linkage
+    from comparison_hc.hierarchical.planted import planted_hierarchy
+    from comparison_hc.metrics import average_ari
+    from comparison_hc.oracles import sample_quadruplets
+
+    planted = planted_hierarchy(n_pure, 3, mu=0.8, delta=0.1 * ratio, sigma=0.1, rng=rng)
+    answers = sample_quadruplets(planted.similarity, p, rng)
+    return {"answers": len(answers), "aari": average_ari(planted.levels, quadruplet_average_linkage(answers))}
+
+
+def run_by_definition(function, grid, seed=0):
+    "The definition of `run_experiment`: one run after the other, each with its own generator."
+    rows = []
+    for run in grid:
+        own = run_seed(run, seed)
+        rows.append({**run, "run_seed": own, **function(**run, rng=np.random.default_rng(own))})
+    return pd.DataFrame(rows)

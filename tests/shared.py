@@ -7,8 +7,10 @@ import re
 import zlib
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from pathlib import Path
 from queue import SimpleQueue
 from string import Template
+from types import SimpleNamespace
 
 import numpy as np
 from hypothesis import strategies as st
@@ -191,3 +193,13 @@ def awaited(work):
     "The result of a coroutine, from a loop in a thread of its own: the browser's loop may run in this one."
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(asyncio.run, work).result()
+
+
+def names_of_notebook(path, *names):
+    "What a notebook of nbs defines: its first code cell is run, and those that define these names."
+    cells = json.loads((Path(__file__).parents[1] / "nbs" / path).read_text(encoding="utf-8"))["cells"]
+    first, *sources = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    home = {}
+    for source in [first, *(each for each in sources if any(f"def {name}(" in each for name in names))]:
+        exec(source, home)
+    return SimpleNamespace(**home)

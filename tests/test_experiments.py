@@ -15,16 +15,15 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from experiment_runs import algebra, draws, fragile, several, threads
+from experiment_runs import algebra, draws, fragile, run_by_definition, several, threads
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from comparison_hc.core.parallel import ProgressBar
 from comparison_hc.core.validation import InputError
-from comparison_hc.reproduce import claims, experiments
+from comparison_hc.reproduce import claims
 from comparison_hc.reproduce.claims import (
     Claim,
-    Reproduction,
     ResultsNotFoundError,
     claims_table,
     find_reproductions,
@@ -35,7 +34,7 @@ from comparison_hc.reproduce.claims import (
     save_time,
 )
 from comparison_hc.reproduce.engine import ExperimentError, canonical
-from comparison_hc.reproduce.experiments import parameter_grid, run_by_definition, run_experiment, run_seed
+from comparison_hc.reproduce.experiments import parameter_grid, run_experiment, run_seed
 
 properties = settings(
     deadline=None, derandomize=True, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture]
@@ -286,9 +285,7 @@ def script(tmp_path, monkeypatch):
     (tmp_path / "work_of_test.py").write_text(WORK)
     log = tmp_path / "log"
     log.touch()
-    paths = os.pathsep.join(
-        [str(tmp_path), str(Path(experiments.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
-    )
+    paths = os.pathsep.join([str(tmp_path), str(Path(claims.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setenv("RUN_LOG", str(log))
     monkeypatch.setenv("RUN_PAUSE", ".004")
@@ -635,27 +632,6 @@ def test_claims():
     assert [claims_table([one]).summary for one in (yes, no)] == ["the one claim holds", "the one claim does not hold"]
 
 
-@pytest.mark.parametrize(
-    "arguments, word",
-    [
-        (("", 1, True), "sentence"),
-        ((None, 1, True), "sentence"),
-        (("s", None, True), "measured"),
-        (("s", True, True), "measured"),
-        (("s", "", True), "measured"),
-        (("s", [1], True), "measured"),
-        (("s", 1, None), "holds"),
-        (("s", 1, 1), "holds"),
-        (("s", 1, True, None), "source"),
-    ],
-)
-def test_bad_claims(arguments, word):
-    with pytest.raises(InputError, match=f"^{word} must"):
-        Claim(*arguments)
-    with pytest.raises(InputError, match="^claims must"):
-        claims_table([arguments])
-
-
 # Reproductions
 
 
@@ -665,23 +641,13 @@ def registry(monkeypatch):
 
 
 def toy(**change):
-    return Reproduction(
-        **{
-            "name": "toy-fig1",
-            "title": "toys",
-            "function": draws,
-            "quick_grid": parameter_grid(x=[1]),
-            "full_grid": parameter_grid(x=[1, 2, 3]),
-            "paper": "F19",
-            "figure": "Figure 0",
-            **change,
-        }
-    )
+    grids = dict(quick_grid=parameter_grid(x=[1]), full_grid=parameter_grid(x=[1, 2, 3]))
+    return dict(name="toy-fig1", title="toys", function=draws, paper="F19", figure="Figure 0") | grids | change
 
 
 def test_reproduce(tmp_path, registry):
     made = register_reproduction(
-        toy(
+        **toy(
             summarise=lambda t: t.groupby("x", as_index=False)["count"].sum(),
             chart=lambda s: f"chart of {len(s)}",
             claims=lambda s: [Claim("Counts are counts.", int(s["count"].sum()), True)],
@@ -698,46 +664,20 @@ def test_reproduce(tmp_path, registry):
 
 
 def test_without_the_extras(registry):
-    register_reproduction(toy())
+    register_reproduction(**toy())
     done = reproduce("toy-fig1")
     assert "seconds" not in done.summary and done.chart() is None and len(done.claims()) == 0
-
-
-@pytest.mark.parametrize(
-    "change, word",
-    [
-        ({"name": "a b"}, "name"),
-        ({"name": "../x"}, "name"),
-        ({"name": None}, "name"),
-        ({"name": "times"}, "name"),
-        ({"title": " "}, "title"),
-        ({"figure": None}, "figure"),
-        ({"paper": "X99"}, "paper"),
-        ({"chart": 3}, "chart"),
-        ({"summarise": 3}, "summarise"),
-        ({"claims": 3}, "claims"),
-        ({"quick_grid": []}, "grid"),
-        ({"full_grid": [{"z": 1}]}, "grid, entry 0,"),
-        ({"function": 1}, "function"),
-    ],
-)
-def test_bad_reproductions(change, word):
-    with pytest.raises(InputError, match=f"^{word} must"):
-        toy(**change)
 
 
 def test_names_of_reproductions(registry):
     with pytest.raises(InputError, match="^name must be a known reproduction"):
         reproduce("nothing")
-    register_reproduction(toy())
-    register_reproduction(toy())
-    other = [dict(ratio=1, p=0.1, n_pure=2, repetition=0)]
+    register_reproduction(**toy())
+    register_reproduction(**toy())
     with pytest.raises(InputError, match="^name must be a known reproduction: .*toy-fig1"):
         reproduce("toy-fig2")
     with pytest.raises(InputError, match="^name must be registered by one module only"):
-        register_reproduction(toy(function=experiments.example_run, quick_grid=other, full_grid=other))
-    with pytest.raises(InputError, match="^reproduction must"):
-        register_reproduction("toy")
+        register_reproduction(**toy(function=claims.claims_table))
 
 
 # Results
@@ -802,13 +742,13 @@ def test_hours_count_every_run_once(runs):
             for method in "abc"[:x]
         ]
     )
-    done = claims.Reproduced(toy(function=several, full_grid=grid), False, table, table)
+    done = claims.Reproduced(claims.Reproduction(**toy(function=several, full_grid=grid)), False, table, table)
     assert done.hours == pytest.approx(sum(seconds for _, seconds in runs) / 3600, rel=1e-12)
 
 
 def test_times_are_kept_by_name(tmp_path, registry):
-    register_reproduction(toy(function=several, full_grid=parameter_grid(x=[1, 2, 3])))
-    register_reproduction(toy(name="a-fig0", full_grid=parameter_grid(x=range(5))))
+    register_reproduction(**toy(function=several, full_grid=parameter_grid(x=[1, 2, 3])))
+    register_reproduction(**toy(name="a-fig0", full_grid=parameter_grid(x=range(5))))
     for name in ("toy-fig1", "a-fig0", "toy-fig1"):
         path = save_time(reproduce(name, quick=False), tmp_path)
     times = load_results("times", tmp_path)

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from experiment_runs import example_run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
@@ -32,7 +33,7 @@ from comparison_hc.core.validation import InputError
 from comparison_hc.elicitation.session import Session
 from comparison_hc.link import learn_linkage
 from comparison_hc.oracles import Journal, SimilarityOracle
-from comparison_hc.reproduce.experiments import example_run, parameter_grid, run_experiment
+from comparison_hc.reproduce.experiments import parameter_grid, run_experiment
 
 OLD = Path(__file__).parent / "journals"
 WROTE = "one of this test"
@@ -89,7 +90,8 @@ def test_old_answers(old, tmp_path):
     assert records(tmp_path / "new") == records(OLD / "oracle.jsonl")
 
 
-def test_old_runs(old):
+def test_old_runs(old, monkeypatch):
+    monkeypatch.setattr(example_run, "__module__", "comparison_hc.reproduce.experiments")  # where it was
     path, seen = old("experiment.jsonl"), []
     table = run_experiment(
         example_run,

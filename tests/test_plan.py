@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 import sys
 from dataclasses import replace
 from itertools import product
@@ -15,14 +14,14 @@ from benchmarks.planner import CASES, halves, held_back_grid, some_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
-from shared import assert_every_sentence_can_come_out_either_way
+from shared import assert_every_sentence_can_come_out_either_way, names_of_notebook
 
 from comparison_hc.cli import main
 from comparison_hc.comparisons import Triplets, read_comparisons
 from comparison_hc.core.validation import InputError, visible_text
 from comparison_hc.elicitation.trial_list import Trial, TrialSession, attention_checks, collect_answers, read_trial_list
 from comparison_hc.oracles import JournalError
-from comparison_hc.reproduce.claims import Claim, load_results
+from comparison_hc.reproduce.claims import load_results
 from comparison_hc.whatif import plan_study
 from comparison_hc.whatif.designs import (
     QUESTIONS,
@@ -37,7 +36,6 @@ from comparison_hc.whatif.designs import (
 from comparison_hc.whatif.lists import balanced_places, dealt_threes, question_counts, study_lists
 from comparison_hc.whatif.pilot import fit_pilot, pilot_curve, slip_of, slips_from_repeats
 from comparison_hc.whatif.study import (
-    METHODS,
     assumptions,
     design_table,
     enough_for_most,
@@ -555,19 +553,10 @@ def made_up(gap, inside, wrong_near, ahead, better):
     return pd.DataFrame(rows)
 
 
-def claims_of_the_notebook():
-    "The function that judges held-back answers in nbs/whatif/99a_three_studies.ipynb."
-    path = Path(__file__).parents[1] / "nbs/whatif/99a_three_studies.ipynb"
-    cells = ["".join(cell["source"]) for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]]
-    home = dict(np=np, Claim=Claim, METHODS=METHODS)
-    for name in ("honest", "held_back_claims"):
-        exec(next(cell for cell in cells if f"def {name}(" in cell), home)
-    return home["held_back_claims"]
-
-
 def test_every_sentence_about_held_back_answers_can_come_out_either_way():
     good, bad = made_up(0.02, True, False, True, True), made_up(0.2, False, True, False, False)
-    assert_every_sentence_can_come_out_either_way(claims_of_the_notebook(), [good, bad])
+    judge = names_of_notebook("whatif/99a_three_studies.ipynb", "honest", "held_back_claims").held_back_claims
+    assert_every_sentence_can_come_out_either_way(judge, [good, bad])
 
 
 def test_the_kept_results_are_those_of_all_runs():

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from shared import assert_every_sentence_can_come_out_either_way
+from shared import assert_every_sentence_can_come_out_either_way, names_of_notebook
 
 from comparison_hc.cli import main
 from comparison_hc.comparisons import n_quadruplet_questions
@@ -19,16 +19,10 @@ from comparison_hc.hierarchical.kernel import kernel_average_linkage, kernel_pas
 from comparison_hc.hierarchical.planted import planted_hierarchy
 from comparison_hc.metrics import average_ari
 from comparison_hc.oracles import sample_quadruplets
+from comparison_hc.reproduce import claims, f19_figures, readings
 from comparison_hc.reproduce import f19 as r19
-from comparison_hc.reproduce import f19_figures, readings
-from comparison_hc.reproduce.claims import (
-    ResultsNotFoundError,
-    find_reproductions,
-    register_reproduction,
-    reproduce,
-    save_results,
-)
-from comparison_hc.reproduce.experiments import run_experiment
+from comparison_hc.reproduce.claims import ResultsNotFoundError, find_reproductions, reproduce, save_results
+from comparison_hc.reproduce.experiments import parameter_grid, run_experiment
 
 ROOT = Path(__file__).parents[1]
 NAMES = ("f19-fig2", "f19-figS1")
@@ -255,7 +249,8 @@ def runs_of(plain, light, heavy):
     return pd.DataFrame(rows, columns=["n_pure", "snr", "seed", "weight", "spread", "strays", "aari"])
 
 
-STOPS = f19_figures.plateau_height(30)
+PLATEAU = names_of_notebook("reproduce/91a_plateau.ipynb", "stray_runs", "plateau_claims")
+STOPS = PLATEAU.plateau_height(30)
 ON_TOP = {("4K–AL", p): [0.2, STOPS, STOPS, 0.95, 1] for p in (0.1, 1.0)}
 SELF_PAIRS = ([0.3, STOPS, STOPS, 0.99, 1], [0.4, 0.9, 0.95, 1, 1])
 AS_WE_SAY = (
@@ -273,15 +268,13 @@ def test_every_sentence_about_the_plateau_can_come_out_either_way():
         (summary_of({**AS_THE_PAPER_SAYS, **curves}, panels=(0.1, 1.0)), runs_of(*runs))
         for curves, runs in (AS_WE_SAY, UNLIKE_WHAT_WE_SAY)
     ]
-    assert_every_sentence_can_come_out_either_way(lambda table: f19_figures.plateau_claims(*table), tables)
-    assert all(claim.holds for claim in f19_figures.plateau_claims(*tables[0]))
+    assert_every_sentence_can_come_out_either_way(lambda table: PLATEAU.plateau_claims(*table), tables)
+    assert all(claim.holds for claim in PLATEAU.plateau_claims(*tables[0]))
 
 
 def test_without_a_plateau_no_sentence_about_it_holds():
-    claims = f19_figures.plateau_claims(
-        summary_of(AS_THE_PAPER_SAYS, panels=(0.1, 1.0)), runs_of(*[[(0.95, 1)] * 3] * 3)
-    )
-    assert not any(claim.holds for claim in claims)
+    found = PLATEAU.plateau_claims(summary_of(AS_THE_PAPER_SAYS, panels=(0.1, 1.0)), runs_of(*[[(0.95, 1)] * 3] * 3))
+    assert not any(claim.holds for claim in found)
 
 
 def test_a_tree_whose_cut_spends_four_leaves_on_strays_is_on_the_plateau():
@@ -293,27 +286,27 @@ def test_a_tree_whose_cut_spends_four_leaves_on_strays_is_on_the_plateau():
     w[strays] -= 2
     w[:, strays] -= 2  # one object of each couple comes last, but in its couple
     aari = average_ari(planted.levels, kernel_average_linkage(np.triu(w, 1) + np.triu(w, 1).T))
-    assert abs(aari - f19_figures.plateau_height(30)) <= f19_figures.ON_PLATEAU
+    assert abs(aari - PLATEAU.plateau_height(30)) <= PLATEAU.ON_PLATEAU
 
 
 def test_strays_are_counted_by_the_definition():
     pure = np.repeat(range(4), 3)
     K = np.where(pure[:, None] == pure, 5.0, np.where(pure[:, None] // 2 == pure // 2, 4.0, 0.0))
     np.fill_diagonal(K, 0)
-    assert f19_figures.spread_and_strays(K, pure) == (0, 0)
+    assert PLATEAU.spread_and_strays(K, pure) == (0, 0)
     K[0, 1:3] = K[1:3, 0] = 3.5  # less than the 4 between the clusters; objects 1 and 2 have (3.5 + 5)/2
-    spread, strays = f19_figures.spread_and_strays(K, pure)
+    spread, strays = PLATEAU.spread_and_strays(K, pure)
     assert strays == 1 and spread == pytest.approx(np.std([3.5, 4.25, 4.25] + [5] * 9))
 
 
 def test_direct_votes_are_what_self_pairs_add():
-    runs = f19_figures.stray_runs([1.0], [3], weights=(0, 1, 2), n_pure=4)
+    runs = PLATEAU.stray_runs([1.0], [3], weights=(0, 1, 2), n_pure=4)
     w = planted_hierarchy(4, 3, 0.8, 0.1, 0.1, 3)
     answers = sample_quadruplets(w.similarity, 1.0, 0)
     for row, own in zip(runs.itertuples(), (False, True)):
         K = kernel_passive(answers, self_pairs=own)
         assert row.aari == average_ari(w.levels, kernel_average_linkage(K))
-        assert row.strays == f19_figures.spread_and_strays(K, w.labels)[1]
+        assert row.strays == PLATEAU.spread_and_strays(K, w.labels)[1]
 
 
 def test_what_the_design_makes_true_is_not_counted():
@@ -388,10 +381,9 @@ def test_full_results_are_preferred_and_their_absence_is_said(tmp_path):
 
 def test_a_point_of_the_kept_results_is_what_the_code_gives():
     quick = pd.read_csv(ROOT / "nbs/reproduce/results/f19-fig2-quick.csv")
-    again, kept = (
-        r19.rerun_point(quick, 1.0, 0.08),
-        quick[(quick["p"] == 1) & (quick["delta"] == 0.08)].reset_index(drop=True),
-    )
+    kept = quick[(quick["p"] == 1) & (quick["delta"] == 0.08)].reset_index(drop=True)
+    grid = parameter_grid(p=1.0, delta=0.08, n_pure=8, repetition=range(5))
+    again = r19.planted_summary(run_experiment(r19.planted_run, grid, paired=("p",)))
     pd.testing.assert_frame_equal(again, kept[again.columns.tolist()], rtol=1e-5, check_dtype=False)
 
 
@@ -423,10 +415,10 @@ def small():
     known = [find_reproductions()[name] for name in NAMES]
     grid = [dict(p=p, delta=delta, n_pure=2, repetition=0) for p in (0.1, 1.0) for delta in (0.1, 0.2)]
     for r in known:
-        register_reproduction(replace(r, quick_grid=grid, full_grid=grid))
+        claims._reproductions[r.name] = replace(r, quick_grid=grid, full_grid=grid)
     yield
     for r in known:
-        register_reproduction(r)
+        claims._reproductions[r.name] = r
 
 
 def test_command_lists_the_figures(capsys):

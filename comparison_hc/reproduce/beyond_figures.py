@@ -8,7 +8,7 @@ from comparison_hc.reproduce.beyond import (
     one_row_a_run,
     wrong_answers_run,
 )
-from .claims import Claim, Reproduction, register_reproduction
+from .claims import Claim, register_reproduction
 from .experiments import parameter_grid
 
 _SOURCE = "ours"
@@ -242,32 +242,28 @@ def _noise_summary(table):
 
 
 register_reproduction(
-    Reproduction(
-        "beyond-triplets",
-        "triplets against quadruplets at equal numbers of comparisons",
-        equal_budget_run,
-        parameter_grid(factor=[1, 2, 4, 8, 16], n_pure=6, repetition=range(4)),
-        parameter_grid(factor=[1, 2, 4, 8, 16, 32], n_pure=12, repetition=range(20)),
-        _budget_summary,
-        equal_budget_chart,
-        paper="F19",
-        figure="beyond the paper",
-        claims=equal_budget_claims,
-        paired=("factor",),
-    )
+    "beyond-triplets",
+    "triplets against quadruplets at equal numbers of comparisons",
+    equal_budget_run,
+    parameter_grid(factor=[1, 2, 4, 8, 16], n_pure=6, repetition=range(4)),
+    parameter_grid(factor=[1, 2, 4, 8, 16, 32], n_pure=12, repetition=range(20)),
+    _budget_summary,
+    equal_budget_chart,
+    paper="F19",
+    figure="beyond the paper",
+    claims=equal_budget_claims,
+    paired=("factor",),
 )
 register_reproduction(
-    Reproduction(
-        "beyond-noise",
-        "all methods when some answers are wrong",
-        wrong_answers_run,
-        parameter_grid(epsilon=[0.0, 0.1, 0.2, 0.3, 0.4], n_pure=6, repetition=range(4)),
-        parameter_grid(epsilon=[0.0, 0.1, 0.2, 0.3, 0.4], n_pure=12, repetition=range(20)),
-        _noise_summary,
-        wrong_answers_chart,
-        paper="F19",
-        figure="beyond the paper",
-        claims=wrong_answers_claims,
-        paired=("epsilon",),
-    )
+    "beyond-noise",
+    "all methods when some answers are wrong",
+    wrong_answers_run,
+    parameter_grid(epsilon=[0.0, 0.1, 0.2, 0.3, 0.4], n_pure=6, repetition=range(4)),
+    parameter_grid(epsilon=[0.0, 0.1, 0.2, 0.3, 0.4], n_pure=12, repetition=range(20)),
+    _noise_summary,
+    wrong_answers_chart,
+    paper="F19",
+    figure="beyond the paper",
+    claims=wrong_answers_claims,
+    paired=("epsilon",),
 )

@@ -5,12 +5,10 @@ from dataclasses import KW_ONLY, dataclass
 from importlib import import_module
 from pathlib import Path
 
-import numpy as np
-
-from ..checks import PAPERS, markdown_table, number_text
+from ..checks import markdown_table, number_text
 from ..core.io import atomic_write, is_file_name
 from ..core.validation import require
-from .engine import check_grid, plain_scalar
+from .engine import plain_scalar
 from .experiments import run_experiment
 
 HOLDS, FAILS, BY_CONSTRUCTION, NOT_COMPARABLE = "holds", "does not hold", "by construction", "not comparable"
@@ -37,16 +35,7 @@ class Claim:
     aside: str = ""  # why no verdict counts: "by construction" or "not comparable"
 
     def __post_init__(self):
-        require(isinstance(self.rule, str), "rule", "a text", self.rule)
-        require(isinstance(self.quoted, bool), "quoted", "True or False", self.quoted)
-        rule = f"empty, {BY_CONSTRUCTION!r} or {NOT_COMPARABLE!r}"
-        require(self.aside in ("", BY_CONSTRUCTION, NOT_COMPARABLE), "aside", rule, self.aside)
-        require(isinstance(self.sentence, str) and self.sentence.strip(), "sentence", "a text", self.sentence)
         object.__setattr__(self, "measured", plain_scalar(self.measured, "measured"))
-        is_measured = isinstance(self.measured, (str, int, float)) and not isinstance(self.measured, bool)
-        require(is_measured and self.measured != "", "measured", "a text or a number", self.measured)
-        require(isinstance(self.holds, (bool, np.bool_)), "holds", "True or False", self.holds)
-        require(isinstance(self.source, str), "source", "a text", self.source)
         object.__setattr__(self, "holds", bool(self.holds))
 
     def __bool__(self):
@@ -125,10 +114,7 @@ class ClaimsTable:
 
 def claims_table(claims, heading="the paper says"):
     "Sentences, measurements and verdicts, one claim a row."
-    claims = tuple(claims)
-    for claim in claims:
-        require(isinstance(claim, Claim), "claims", "made of Claim values", claim)
-    return ClaimsTable(claims, heading)
+    return ClaimsTable(tuple(claims), heading)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -149,17 +135,6 @@ class Reproduction:
     seed: int = 0  # seed of the experiment
     paired: tuple = ()  # as in `run_experiment`
     version: int = 1  # as in `run_experiment`
-
-    def __post_init__(self):
-        is_free = _check_name(self.name).lower() != _TIMES
-        require(is_free, "name", "another word (times.csv says how long the full runs took)", self.name)
-        require(self.paper in PAPERS, "paper", f"one of {', '.join(PAPERS)}", self.paper)
-        for text, what in ((self.title, "title"), (self.figure, "figure")):
-            require(isinstance(text, str) and text.strip(), what, "a text", text)
-        for step, what in ((self.summarise, "summarise"), (self.chart, "chart"), (self.claims, "claims")):
-            require(step is None or callable(step), what, "a function or None", step)
-        for grid in (self.quick_grid, self.full_grid):
-            check_grid(self.function, grid)
 
     def __repr__(self):
         runs = f"{len(self.quick_grid):,} runs quick, {len(self.full_grid):,} full"
@@ -182,10 +157,10 @@ _TIMES = "times"  # the file beside the results that says what they took; no fig
 _reproductions = {}  # name -> Reproduction
 
 
-def register_reproduction(reproduction):
-    "Make a reproduction known by its name. A second one of the same name, from another module, is refused."
-    require(isinstance(reproduction, Reproduction), "reproduction", "a Reproduction", reproduction)
-    known = _reproductions.get(reproduction.name, reproduction)
+def register_reproduction(*about, **more):
+    "Make a `Reproduction` known by its name. A second one of the same name, from another module, is refused."
+    reproduction = Reproduction(*about, **more)
+    known = _reproductions.setdefault(reproduction.name, reproduction)
     homes = {known.function.__module__, reproduction.function.__module__} - {"__main__"}
     require(len(homes) < 2, "name", "registered by one module only", reproduction.name)
     _reproductions[reproduction.name] = reproduction

@@ -40,17 +40,6 @@ def run_seed(parameters, seed=0, paired=()):
     return int.from_bytes(hashlib.sha256(canonical({"parameters": own, "seed": seed}).encode()).digest()[:6], "big")
 
 
-def run_by_definition(function, grid, seed=0):
-    "The reference for `run_experiment`: one run after the other, each with its own generator."
-    from pandas import DataFrame
-
-    rows = []
-    for run in grid:
-        own = run_seed(run, seed)
-        rows.append({**run, "run_seed": own, **function(**run, rng=np.random.default_rng(own))})
-    return DataFrame(rows)
-
-
 def run_experiment(function, grid, journal=None, n_jobs=1, seed=0, progress=None, backend=None, paired=(), version=1):
     "Run the whole grid. Raises `InputError` before any run, `ExperimentError` after all are done if some raised."
     runs = check_grid(function, grid)
@@ -78,15 +67,3 @@ def run_experiment(function, grid, journal=None, n_jobs=1, seed=0, progress=None
     if failures:
         raise ExperimentError(failures, table, len(runs))
     return table
-
-
-def example_run(ratio, p, n_pure, repetition, rng):
-    "4–AL on a planted hierarchy with three levels (a small piece of F19, figure 2)."
-    from comparison_hc.hierarchical.average import quadruplet_average_linkage
-    from comparison_hc.hierarchical.planted import planted_hierarchy
-    from comparison_hc.metrics import average_ari
-    from comparison_hc.oracles import sample_quadruplets
-
-    planted = planted_hierarchy(n_pure, 3, mu=0.8, delta=0.1 * ratio, sigma=0.1, rng=rng)
-    answers = sample_quadruplets(planted.similarity, p, rng)
-    return {"answers": len(answers), "aari": average_ari(planted.levels, quadruplet_average_linkage(answers))}

@@ -116,12 +116,3 @@ def planted_summary(table):
         repetitions=("aari", "size"),
     )
     return summary.assign(method=summary["method"].astype(object), snr=(summary["delta"] / 0.1).round(6))
-
-
-def rerun_point(summary, p, delta):
-    "Run one point of kept results again."
-    from comparison_hc.reproduce.experiments import run_experiment
-
-    row = summary[(summary["p"] == p) & (summary["delta"] == delta)].iloc[0]
-    grid = parameter_grid(p=p, delta=delta, n_pure=int(row["n_pure"]), repetition=range(int(row["repetitions"])))
-    return planted_summary(run_experiment(planted_run, grid, paired=("p",)))

@@ -169,12 +169,3 @@ def car_summary(table):
         converged=("converged", "mean"),
         repetitions=("ari", "size"),
     )
-
-
-def rerun_data_point(summary, dataset, p, dimension):
-    "Run one point of kept results again."
-    from comparison_hc.reproduce.experiments import run_experiment
-
-    row = summary[(summary["dataset"] == dataset) & (summary["p"] == p) & (summary["dimension"] == dimension)].iloc[0]
-    grid = parameter_grid(dataset=dataset, p=p, repetition=range(int(row["repetitions"])), dimension=dimension)
-    return run_experiment(dataset_run, grid, paired=("p", "dimension"))

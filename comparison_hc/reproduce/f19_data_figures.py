@@ -4,7 +4,7 @@ import numpy as np
 
 from ..core.validation import require
 from ..datasets import load_dataset
-from .claims import Claim, Reproduction, register_reproduction
+from .claims import Claim, register_reproduction
 from .experiments import parameter_grid
 from comparison_hc.reproduce.f19_data import (
     DIMENSIONS,
@@ -318,19 +318,17 @@ def _register_costs(name, figure, datasets, dimensions, claims):
     "One of the figures of costs."
     in_dimensions = f"embeddings in {', '.join(map(str, dimensions))} dimensions"
     register_reproduction(
-        Reproduction(
-            name,
-            f"Dasgupta's cost on {', '.join(datasets)} against p, {in_dimensions}",
-            dataset_run,
-            data_grid(datasets, dimensions),
-            data_grid(datasets, dimensions, quick=False),
-            data_summary,
-            data_chart,
-            paper="F19",
-            figure=figure,
-            claims=claims,
-            paired=("p", "dimension"),
-        )
+        name,
+        f"Dasgupta's cost on {', '.join(datasets)} against p, {in_dimensions}",
+        dataset_run,
+        data_grid(datasets, dimensions),
+        data_grid(datasets, dimensions, quick=False),
+        data_summary,
+        data_chart,
+        paper="F19",
+        figure=figure,
+        claims=claims,
+        paired=("p", "dimension"),
     )
 
 
@@ -340,17 +338,15 @@ _register_costs("f19-figS3", "Figure S.3", ["glass"], DIMENSIONS, dimension_clai
 _register_costs("f19-figS4", "Figure S.4", ["newsgroups"], DIMENSIONS, dimension_claims)
 
 register_reproduction(
-    Reproduction(
-        "f19-car",
-        "Trees of sixty cars from 6,056 answers of people (two triplets each), against the collectors' four classes",
-        car_run,
-        parameter_grid(dimension=[0, *DIMENSIONS], repetition=range(2)),
-        parameter_grid(dimension=[0, *DIMENSIONS], repetition=range(10)),
-        car_summary,
-        car_figure,
-        paper="F19",
-        figure="Appendix B.3 (pictures in the supplement)",
-        claims=car_claims,
-        paired=("dimension",),
-    )
+    "f19-car",
+    "Trees of sixty cars from 6,056 answers of people (two triplets each), against the collectors' four classes",
+    car_run,
+    parameter_grid(dimension=[0, *DIMENSIONS], repetition=range(2)),
+    parameter_grid(dimension=[0, *DIMENSIONS], repetition=range(10)),
+    car_summary,
+    car_figure,
+    paper="F19",
+    figure="Appendix B.3 (pictures in the supplement)",
+    claims=car_claims,
+    paired=("dimension",),
 )

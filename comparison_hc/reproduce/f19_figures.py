@@ -2,12 +2,7 @@
 
 from itertools import groupby
 
-import numpy as np
-
-from ..hierarchical.kernel import kernel_average_linkage, kernel_passive_ranked
-from ..hierarchical.planted import planted_hierarchy
-from ..metrics import adjusted_rand_index, average_ari
-from .claims import BY_CONSTRUCTION, Claim, Reproduction, register_reproduction
+from .claims import BY_CONSTRUCTION, Claim, register_reproduction
 from .f19 import PROPORTIONS, planted_grid, planted_methods, planted_run, planted_summary
 from .readings import first_from, gap_and_error, which_setting
 
@@ -254,143 +249,29 @@ def figure_s1_claims(summary):
     return _all_claims(summary, "appendix B.1", ("4–AL–I3", "4–AL–I5"))
 
 
-ON_PLATEAU = 0.01  # an AARI so near to the plateau's is on it
-
-
-def plateau_height(n_pure):
-    "Of a tree with both upper levels right, whose cut into eight leaves four couples of pure clusters whole."
-    return (2 + adjusted_rand_index(np.repeat(range(4), 2 * n_pure), np.repeat(range(8), n_pure))) / 3
-
-
-def spread_and_strays(K, pure):
-    "How far objects are apart, and how many of them are nearer to the mean of the neighbouring cluster."
-    size = len(K) // (pure.max() + 1)
-    to = np.stack([K[:, pure == c].sum(axis=1) for c in range(pure.max() + 1)], axis=1)  # of an object with a cluster
-    own = to[np.arange(len(K)), pure] / (size - 1)
-    couple = np.array([to[pure == c, c ^ 1].mean() / size for c in range(pure.max() + 1)])
-    return float(own.std()), int((own < couple[pure]).sum())
-
-
-def stray_runs(ratios, seeds, weights=(0, 1, 10), n_pure=30):
-    "4K–AL where all answers are known, with direct votes as heavy as at p = 1 / weight; strays and AARI of each tree."
-    from pandas import DataFrame
-
-    rows = []
-    for ratio in ratios:
-        for seed in seeds:
-            planted = planted_hierarchy(n_pure, 3, 0.8, 0.1 * ratio, 0.1, seed)
-            plain, own = (kernel_passive_ranked(planted.similarity, self_pairs=x) for x in (False, True))
-            for weight in weights:
-                K = plain + weight * (own - plain)
-                spread, strays = spread_and_strays(K, planted.labels)
-                aari = average_ari(planted.levels, kernel_average_linkage(K))
-                rows.append((n_pure, ratio, seed, weight, spread / (len(K) * (len(K) - 1) / 2), strays, aari))
-    return DataFrame(rows, columns=["n_pure", "snr", "seed", "weight", "spread", "strays", "aari"])
-
-
-HOLDING = 8  # strays: four fill the cut into eight, and two may have been joined with each other
-
-
-def _gain_on_plateau(plain, other, height):
-    "(mean gain over the points where `plain` is on the plateau, the same in words)."
-    gain = (other - plain)[(plain - height).abs() <= ON_PLATEAU]
-    if gain.empty:
-        return float("nan"), f"4K–AL is nowhere within {ON_PLATEAU} of {height:.3f}"
-    return (
-        gain.mean(),
-        f"{gain.mean():+.3f} on average, where 4K–AL is within {ON_PLATEAU} of {height:.3f} ({len(gain)}×)",
-    )
-
-
-def plateau_claims(summary, runs):
-    "Our sentences about where 4K–AL's plateau comes from."
-    claims = []
-    height = plateau_height(int(summary["n_pure"].iloc[0]))
-    said = {1.0: "Where all answers are known, self-pairs do not lift 4K–AL off its plateau."}
-    said[0.1] = "Where a tenth of the answers is known, they do."
-    for p, sentence in said.items():
-        gain, words = _gain_on_plateau(*(_curve(summary, m, p)["aari"] for m in _PLAIN[:2]), height)
-        rule = f"mean gain of AARI {'≤ 0.01' if p == 1 else '≥ 0.05'} over the points of the plateau at p = {p:g}"
-        claims.append(Claim(sentence, words, gain <= 0.01 if p == 1 else gain >= 0.05, "ours, figure S.1", rule=rule))
-    height = plateau_height(int(runs["n_pure"].iloc[0]))
-    aari = runs.pivot(index=["snr", "seed"], columns="weight", values="aari")
-    gain, words = _gain_on_plateau(aari[0], aari[10], height)
-    sentence = "It is their weight: ten times as heavy, as at p = 0.1, they do so where all answers are known."
-    rule = "mean gain of AARI ≥ 0.05 over the trees on the plateau"
-    claims.append(Claim(sentence, words, gain >= 0.05, "ours", rule=rule))
-    loud = runs[runs["snr"] >= 0.6]
-    apart = loud["aari"] - height
-    held, free = apart[loud["strays"] >= HOLDING], apart[loud["strays"] == 0]
-    words = f"largest distance {held.abs().max():.3f} over {len(held)} tree{'s' * (len(held) != 1)}"
-    rule = f"δ/σ ≥ 0.6, strays ≥ {HOLDING}: every AARI within {ON_PLATEAU} of {height:.3f}"
-    holds = len(held) > 0 and held.abs().max() <= ON_PLATEAU
-    claims.append(
-        Claim(
-            "Eight strays hold a tree on the plateau, however heavy direct votes are.", words, holds, "ours", rule=rule
-        )
-    )
-    words = f"smallest distance {free.min():+.3f} over {len(free)} tree{'s' * (len(free) != 1)}"
-    rule = f"δ/σ ≥ 0.6, no stray: every AARI above {height:.3f} + {ON_PLATEAU}"
-    holds = len(free) > 0 and free.min() > ON_PLATEAU
-    claims.append(Claim("A tree without strays is above it.", words, holds, "ours", rule=rule))
-    return claims
-
-
-def plateau_chart(runs):
-    "AARI against δ/σ and against the number of strays, one colour a weight of direct votes; the plateau as a line."
-    import altair as alt
-    from pandas import DataFrame
-
-    names = {0: "none", 1: "as at p = 1", 10: "as at p = 0.1", 100: "as at p = 0.01"}
-    data = runs.assign(votes=runs["weight"].map(names))
-    kinds = [name for weight, name in names.items() if weight in set(runs["weight"])]
-    looks = {name: look for name, *look in zip(names.values(), _COLOURS[2:6], _SHAPES[2:6])}
-    title, legend = "direct votes", alt.Legend(title="direct votes", symbolOpacity=1)
-    color = alt.Color("votes:N", legend=legend, scale=alt.Scale(domain=kinds, range=[looks[name][0] for name in kinds]))
-    shape = alt.Shape(
-        "votes:N", legend=legend, scale=alt.Scale(domain=kinds, range=[looks[name][1] for name in kinds]), title=title
-    )
-    y = alt.Y("aari:Q", title="AARI", scale=alt.Scale(zero=False))
-    base = alt.Chart(data).encode(color=color)
-    height = DataFrame({"aari": [plateau_height(int(runs["n_pure"].iloc[0]))]})
-    level = alt.Chart(height).mark_rule(color="#666", strokeDash=[4, 3]).encode(y=y)
-    snr = alt.X("snr:Q", title="δ/σ", scale=alt.Scale(zero=False, padding=8))
-    axis = alt.Axis(values=[0, 1, 2, 4, 8, 20, 40, 80])
-    strays = alt.X("strays:Q", title="strays", scale=alt.Scale(type="symlog", domain=[0, 80]), axis=axis)
-    means = base.mark_line(strokeWidth=1.3).encode(x=snr, y=alt.Y("mean(aari):Q", title="AARI"))
-    points = base.mark_point(filled=True, size=38, opacity=0.8)
-    left = level + means + points.encode(x=snr, y=y, shape=shape)
-    right = level + points.encode(x=strays, y=y, shape=shape)
-    return left.properties(width=250, height=220) | right.properties(width=250, height=220)
-
-
 register_reproduction(
-    Reproduction(
-        "f19-fig2",
-        "AARI on the planted hierarchy against δ/σ, for three sampling proportions",
-        planted_run,
-        planted_grid([0.01, 0.1, 1.0]),
-        planted_grid([0.01, 0.1, 1.0], quick=False),
-        planted_summary,
-        planted_chart,
-        paper="F19",
-        figure="Figure 2",
-        claims=figure_2_claims,
-        paired=("p",),
-    )
+    "f19-fig2",
+    "AARI on the planted hierarchy against δ/σ, for three sampling proportions",
+    planted_run,
+    planted_grid([0.01, 0.1, 1.0]),
+    planted_grid([0.01, 0.1, 1.0], quick=False),
+    planted_summary,
+    planted_chart,
+    paper="F19",
+    figure="Figure 2",
+    claims=figure_2_claims,
+    paired=("p",),
 )
 register_reproduction(
-    Reproduction(
-        "f19-figS1",
-        "AARI on the planted hierarchy against δ/σ, for all eleven sampling proportions",
-        planted_run,
-        planted_grid(PROPORTIONS),
-        planted_grid(PROPORTIONS, quick=False),
-        planted_summary,
-        planted_chart,
-        paper="F19",
-        figure="Figure S.1",
-        claims=figure_s1_claims,
-        paired=("p",),
-    )
+    "f19-figS1",
+    "AARI on the planted hierarchy against δ/σ, for all eleven sampling proportions",
+    planted_run,
+    planted_grid(PROPORTIONS),
+    planted_grid(PROPORTIONS, quick=False),
+    planted_summary,
+    planted_chart,
+    paper="F19",
+    figure="Figure S.1",
+    claims=figure_s1_claims,
+    paired=("p",),
 )

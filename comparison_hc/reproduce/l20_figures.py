@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .claims import NOT_COMPARABLE, Claim, Reproduction, register_reproduction
+from .claims import NOT_COMPARABLE, Claim, register_reproduction
 from comparison_hc.reproduce.l20 import (
     N_VALUES,
     figure_2_grid,
@@ -320,46 +320,40 @@ def flat_cut_claims(summary):
 
 
 register_reproduction(
-    Reproduction(
-        "l20-fig2",
-        "Average loss between single and complete, and between average and complete linkage",
-        merge_family_run,
-        figure_2_grid(),
-        figure_2_grid(False),
-        loss_summary,
-        loss_chart,
-        paper="L20",
-        figure="Figure 2",
-        claims=figure_2_claims,
-        version=2,
-    )
+    "l20-fig2",
+    "Average loss between single and complete, and between average and complete linkage",
+    merge_family_run,
+    figure_2_grid(),
+    figure_2_grid(False),
+    loss_summary,
+    loss_chart,
+    paper="L20",
+    figure="Figure 2",
+    claims=figure_2_claims,
+    version=2,
 )
 register_reproduction(
-    Reproduction(
-        "l20-fig3",
-        "Average loss between two metrics for letters",
-        metric_family_run,
-        figure_3_grid(),
-        figure_3_grid(False),
-        loss_summary,
-        loss_chart,
-        paper="L20",
-        figure="Figure 3",
-        claims=figure_3_claims,
-        version=2,
-    )
+    "l20-fig3",
+    "Average loss between two metrics for letters",
+    metric_family_run,
+    figure_3_grid(),
+    figure_3_grid(False),
+    loss_summary,
+    loss_chart,
+    paper="L20",
+    figure="Figure 3",
+    claims=figure_3_claims,
+    version=2,
 )
 register_reproduction(
-    Reproduction(
-        "l20-flat",
-        "Average loss between two metrics for letters, by the best pruning and by a flat cut",
-        flat_cut_run,
-        flat_cut_grid(),
-        flat_cut_grid(False),
-        loss_summary,
-        loss_chart,
-        paper="L20",
-        figure="beside Figure 3",
-        claims=flat_cut_claims,
-    )
+    "l20-flat",
+    "Average loss between two metrics for letters, by the best pruning and by a flat cut",
+    flat_cut_run,
+    flat_cut_grid(),
+    flat_cut_grid(False),
+    loss_summary,
+    loss_chart,
+    paper="L20",
+    figure="beside Figure 3",
+    claims=flat_cut_claims,
 )

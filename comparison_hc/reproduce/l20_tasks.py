@@ -57,21 +57,6 @@ def train_network(images, labels, units=(256, 128), epochs=20):
     return DigitNetwork(tuple(learner.coefs_), tuple(learner.intercepts_), digits)
 
 
-def share_named(images, labels, units, epochs):
-    "The share of digits named correctly, of one in five that training did not see."
-    order = np.random.default_rng(0).permutation(len(images))
-    held, seen = np.split(order, [len(order) // 5])
-    network = train_network(images[seen], labels[seen], units, epochs)
-    return float((network.named(images[held]) == labels[held]).mean())
-
-
-def stroke_widths(images):
-    "Twice the ink over the length of the outline: the width of a long stroke."
-    grey = np.pad(np.asarray(images, dtype=float), ((0, 0), (1, 1), (1, 1)))
-    down, right = np.diff(grey, axis=1)[:, :, :-1], np.diff(grey, axis=2)[:, :-1]
-    return 2 * grey.sum(axis=(1, 2)) / np.hypot(down, right).sum(axis=(1, 2))
-
-
 _SIDE, _SIZE, _FINE = 20, 28, 4  # a digit's longer side and its picture's, in pixels; parts of a pixel
 
 
@@ -99,11 +84,6 @@ def drawn_like_digit(mask, radius):
 
 
 PEN = 2  # quarters of a pixel
-
-
-def pen_table(masks, radii=range(6)):
-    "How wide strokes become."
-    return {r: float(stroke_widths([drawn_like_digit(mask, r) for mask in masks]).mean()) for r in radii}
 
 
 class Patches(NamedTuple):
@@ -182,15 +162,6 @@ def edge_histograms(images, cells, directions=9):
     sums = bins.reshape(m, cells, height // cells, cells, width // cells, directions).sum(axis=(2, 4)).reshape(m, -1)
     length = np.linalg.norm(sums, axis=1, keepdims=True)
     return sums / np.where(length > 0, length, 1)
-
-
-def share_of_neighbours(rows, labels):
-    "The share of objects whose nearest neighbour is of their class."
-    from scipy.spatial.distance import cdist
-
-    D = cdist(rows, rows)
-    np.fill_diagonal(D, np.inf)
-    return float((labels[D.argmin(axis=1)] == labels).mean())
 
 
 def _check_paths(paths):

@@ -9,7 +9,7 @@ from ..flat.planted import gaussians, planted_partition, sample_comparisons
 from ..flat.spur_search import round_solution
 from ..flat.similarity import adds3, mulk3
 from ..metrics import adjusted_rand_index
-from .claims import BY_CONSTRUCTION, Claim, Reproduction, register_reproduction
+from .claims import BY_CONSTRUCTION, Claim, register_reproduction
 from .experiments import parameter_grid
 from .n20 import MAX_ITER, TOL, ari_summary, equal_sizes, how_many, planted_methods
 from .n20_claims import BETTER, ENOUGH, NEAR
@@ -130,32 +130,28 @@ def rounding_claims(summary):
 
 for _name, (_title, _, _) in SWEEPS.items():
     register_reproduction(
-        Reproduction(
-            f"n20-sweep-{_name}",
-            f"ARI on planted clusters against {_title}",
-            sweep_run,
-            sweep_grid(_name),
-            sweep_grid(_name, False),
-            ari_summary,
-            partial(ari_chart, over=_name, title=_title),
-            paper="N20",
-            figure="Appendix E",
-            claims=partial(sweep_claims, over=_name),
-            paired=("sigma", "delta"),
-        )
-    )
-register_reproduction(
-    Reproduction(
-        "n20-rounding",
-        "ARI of solutions rounded by k-means and by spectral clustering",
-        rounding_run,
-        rounding_grid(),
-        rounding_grid(False),
-        rounding_summary,
-        ari_chart,
+        f"n20-sweep-{_name}",
+        f"ARI on planted clusters against {_title}",
+        sweep_run,
+        sweep_grid(_name),
+        sweep_grid(_name, False),
+        ari_summary,
+        partial(ari_chart, over=_name, title=_title),
         paper="N20",
         figure="Appendix E",
-        claims=rounding_claims,
-        paired=("a",),
+        claims=partial(sweep_claims, over=_name),
+        paired=("sigma", "delta"),
     )
+register_reproduction(
+    "n20-rounding",
+    "ARI of solutions rounded by k-means and by spectral clustering",
+    rounding_run,
+    rounding_grid(),
+    rounding_grid(False),
+    rounding_summary,
+    ari_chart,
+    paper="N20",
+    figure="Appendix E",
+    claims=rounding_claims,
+    paired=("a",),
 )

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .claims import Claim, Reproduction, register_reproduction
+from .claims import Claim, register_reproduction
 from comparison_hc.reproduce.n20_theory import (
     FAMILIES,
     clusters_grid,
@@ -328,61 +328,53 @@ def family_claims(summary):
 
 
 register_reproduction(
-    Reproduction(
-        "n20-theorem1",
-        "Share recovered against the number of triplets, in units of theorem 1",
-        theorem_run,
-        theorem_grid((60, 120), 4),
-        theorem_grid((100, 200, 400), 10),
-        theorem_summary,
-        theorem_chart,
-        paper="N20",
-        figure="Theorem 1",
-        claims=theorem_claims,
-        paired=("multiple",),
-    )
+    "n20-theorem1",
+    "Share recovered against the number of triplets, in units of theorem 1",
+    theorem_run,
+    theorem_grid((60, 120), 4),
+    theorem_grid((100, 200, 400), 10),
+    theorem_summary,
+    theorem_chart,
+    paper="N20",
+    figure="Theorem 1",
+    claims=theorem_claims,
+    paired=("multiple",),
 )
 register_reproduction(
-    Reproduction(
-        "n20-remark3",
-        "Share recovered against the number of clusters, every triplet known",
-        clusters_run,
-        clusters_grid((60, 120), 4),
-        clusters_grid((60, 120, 240, 480), 10),
-        clusters_summary,
-        clusters_chart,
-        paper="N20",
-        figure="Remark 3",
-        claims=clusters_claims,
-    )
+    "n20-remark3",
+    "Share recovered against the number of clusters, every triplet known",
+    clusters_run,
+    clusters_grid((60, 120), 4),
+    clusters_grid((60, 120, 240, 480), 10),
+    clusters_summary,
+    clusters_chart,
+    paper="N20",
+    figure="Remark 3",
+    claims=clusters_claims,
 )
 register_reproduction(
-    Reproduction(
-        "n20-remark5",
-        "Share recovered against the number of triplets per n²/ε²",
-        saturation_run,
-        saturation_grid(60, 3),
-        saturation_grid(160, 40),
-        saturation_summary,
-        saturation_chart,
-        paper="N20",
-        figure="Remark 5",
-        claims=saturation_claims,
-        paired=("load", "epsilon"),
-    )
+    "n20-remark5",
+    "Share recovered against the number of triplets per n²/ε²",
+    saturation_run,
+    saturation_grid(60, 3),
+    saturation_grid(160, 40),
+    saturation_summary,
+    saturation_chart,
+    paper="N20",
+    figure="Remark 5",
+    claims=saturation_claims,
+    paired=("load", "epsilon"),
 )
 register_reproduction(
-    Reproduction(
-        "n20-remark6",
-        "Share recovered for seven pairs of distributions with one δ",
-        family_run,
-        family_grid(80, (3.0, 4.0, 5.0), 4),
-        family_grid(200, (2.0, 2.5, 3.0, 3.5, 4.0, 5.0), 10),
-        family_summary,
-        family_chart,
-        paper="N20",
-        figure="Remark 6",
-        claims=family_claims,
-        paired=("exponent",),
-    )
+    "n20-remark6",
+    "Share recovered for seven pairs of distributions with one δ",
+    family_run,
+    family_grid(80, (3.0, 4.0, 5.0), 4),
+    family_grid(200, (2.0, 2.5, 3.0, 3.5, 4.0, 5.0), 10),
+    family_summary,
+    family_chart,
+    paper="N20",
+    figure="Remark 6",
+    claims=family_claims,
+    paired=("exponent",),
 )

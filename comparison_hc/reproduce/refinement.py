@@ -14,7 +14,7 @@ from ..hierarchical.refinement import refine
 from ..hierarchical.triplets import triplet_average_linkage
 from ..metrics import agreement, average_ari
 from ..oracles import sample_quadruplets, sample_triplets
-from .claims import Claim, Reproduction, register_reproduction
+from .claims import Claim, register_reproduction
 from .experiments import parameter_grid
 
 
@@ -234,28 +234,24 @@ def longer_chart(kept):
 
 
 register_reproduction(
-    Reproduction(
-        "refinement",
-        "trees before and after refinement",
-        refinement_run,
-        parameter_grid(ratio=[0.5, 1.0, 1.5], p=[0.05, 0.3], n_pure=3, repetition=range(4)),
-        parameter_grid(ratio=[0.5, 1.0, 1.5, 2.0], p=[0.02, 0.05, 0.1, 0.3], n_pure=6, repetition=range(20)),
-        chart=refinement_chart,
-        paper="F19",
-        figure="beyond the paper",
-        claims=refinement_claims,
-    )
+    "refinement",
+    "trees before and after refinement",
+    refinement_run,
+    parameter_grid(ratio=[0.5, 1.0, 1.5], p=[0.05, 0.3], n_pure=3, repetition=range(4)),
+    parameter_grid(ratio=[0.5, 1.0, 1.5, 2.0], p=[0.02, 0.05, 0.1, 0.3], n_pure=6, repetition=range(20)),
+    chart=refinement_chart,
+    paper="F19",
+    figure="beyond the paper",
+    claims=refinement_claims,
 )
 register_reproduction(
-    Reproduction(
-        "refinement-longer",
-        "what searching on after the first local optimum does",
-        longer_run,
-        parameter_grid(answers=[300, 2000], n_pure=3, repetition=range(4)),
-        parameter_grid(answers=[500, 1000, 5000], n_pure=4, repetition=range(20)),
-        chart=longer_chart,
-        paper="F19",
-        figure="beyond the paper",
-        claims=longer_claims,
-    )
+    "refinement-longer",
+    "what searching on after the first local optimum does",
+    longer_run,
+    parameter_grid(answers=[300, 2000], n_pure=3, repetition=range(4)),
+    parameter_grid(answers=[500, 1000, 5000], n_pure=4, repetition=range(20)),
+    chart=longer_chart,
+    paper="F19",
+    figure="beyond the paper",
+    claims=longer_claims,
 )
