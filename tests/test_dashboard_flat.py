@@ -21,7 +21,6 @@ from comparison_hc.flat.planted import sample_comparisons
 from comparison_hc.flat.sdp import cluster_matrix, sdp_lambda
 from comparison_hc.metrics import adjusted_rand_index
 
-STATIC_VALUES = FlatSettings.values("stored")
 EASY = dict(n=60, k=2, delta=0.8, epsilon=1.0, a=4.0)  # the certificate applies
 
 

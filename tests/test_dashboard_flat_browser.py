@@ -9,7 +9,7 @@ from test_dashboard_browser import Page
 from comparison_hc.dashboards.flat import flat_data
 from comparison_hc.dashboards.flat_settings import FlatSettings
 
-LIVE_VALUES, STATIC_VALUES = FlatSettings.values("live"), FlatSettings.values("stored")
+LIVE_VALUES = FlatSettings.values("live")
 
 
 START = dict(n=200, a=4.5)  # where the certificate applies

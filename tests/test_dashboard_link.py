@@ -20,7 +20,7 @@ from comparison_hc.link.execution import piecewise_loss
 from comparison_hc.link.merge import alpha_linkage, beta_linkage
 from comparison_hc.metrics import pruning_loss
 
-LIVE_VALUES, STATIC_VALUES = LinkSettings.values("live"), LinkSettings.values("stored")
+LIVE_VALUES = LinkSettings.values("live")
 SMALL = dict(per_class=4, task=0, tasks=3)
 some_settings = st.builds(
     LinkSettings,
@@ -241,7 +241,7 @@ def test_bad_settings_are_refused_with_a_sentence(bad, says):
 
 
 def test_the_smallest_and_the_largest_values_of_the_page_are_legal():
-    for values in (LIVE_VALUES, STATIC_VALUES):
+    for values in (LIVE_VALUES,):
         for name, each in values.items():
             for value in each:
                 LinkSettings.from_message({name: value})

@@ -10,7 +10,7 @@ from test_dashboard_browser import Page
 from comparison_hc.dashboards.link import link_data
 from comparison_hc.dashboards.tasks import LinkSettings
 
-LIVE_VALUES, STATIC_VALUES = LinkSettings.values("live"), LinkSettings.values("stored")
+LIVE_VALUES = LinkSettings.values("live")
 
 SETTINGS = LinkSettings()
 

@@ -30,7 +30,7 @@ from comparison_hc.dashboards.step import step_data, watch
 from comparison_hc.dashboards.step_page import step_dashboard, step_events
 from comparison_hc.oracles import HierarchyOracle, run
 
-LIVE_VALUES, STATIC_VALUES = StepSettings.values("live"), StepSettings.values("stored")
+LIVE_VALUES = StepSettings.values("live")
 properties = hypothesis_settings(deadline=None, derandomize=True, max_examples=25)
 shapes = st.sampled_from(SHAPE_NAMES)
 
@@ -251,7 +251,7 @@ def test_other_messages_are_refused():
     assert StepSettings.from_message({}) == StepSettings()
 
 
-@pytest.mark.parametrize("values", [LIVE_VALUES, STATIC_VALUES])
+@pytest.mark.parametrize("values", [LIVE_VALUES])
 def test_every_value_of_a_control_is_legal(values):
     for name in values:
         for value in values[name]:

@@ -7,9 +7,6 @@ from test_dashboard_browser import Page
 from comparison_hc.dashboards.record import LETTERS, StepSettings
 from comparison_hc.dashboards.step import watch
 
-STATIC_VALUES = StepSettings.values("stored")
-
-
 TEXTS = """[data-show=costs] svg text, .chc-leaf, .chc-words, .chc-answer, .chc-stage figcaption, .chc-legend li,
     .chc-facts td, .chc-facts th, .chc-buttons button"""
 OVERLAPS = """selector => {

@@ -2,6 +2,8 @@
 
 import re
 from collections import Counter
+from functools import partial
+from math import inf
 from numbers import Integral, Real
 
 import numpy as np
@@ -237,3 +239,26 @@ def _is_missing(value):
     "None, NaN, and what pandas and masks put in their place."
     known = value is None or value is np.ma.masked or type(value).__name__ in ("NAType", "NaTType")
     return known or isinstance(value, (float, np.floating)) and value != value
+
+
+# ---- checks of one value, as functions of (value, argument)
+
+
+def integer_from(low=1, high=None):
+    "The check of an integer in a range."
+    return partial(check_integer, low=low, high=high)
+
+
+def number_from(low=-inf, high=inf, open_low=False, open_high=False):
+    "The check of a number in a range."
+    return partial(check_number, low=low, high=high, open_low=open_low, open_high=open_high)
+
+
+def one_of(known):
+    "The check of a name."
+
+    def check(value, argument):
+        require(isinstance(value, str) and value in known, argument, f"one of {', '.join(known)}", value)
+        return value
+
+    return check

@@ -2,15 +2,14 @@
 
 import warnings
 from dataclasses import dataclass
-from functools import partial
 from math import log, sqrt
 
 import numpy as np
 
 from ..comparisons import n_quadruplet_questions, n_triplet_questions
 from ..core.parallel import limited_threads
-from ..core.validation import check_flag, check_integer, check_number
-from .framework import Settings, no_step, one_of, setting
+from ..core.validation import check_flag, check_integer, integer_from, number_from, one_of
+from .framework import SEED_HELP, Settings, no_step, setting
 from ..flat.planted import gaussians, uniform_beta, uniform_normal
 from ..flat.spur_search import spur
 
@@ -18,21 +17,20 @@ MOST_OBJECTS = 400
 MOST_ANSWERS = 5_000_000
 FAMILIES = {"normal": gaussians, "uniform + beta": uniform_beta, "uniform + normal": uniform_normal}
 SIMILARITIES = {"AddS-3": "triplets", "AddS-4": "quadruplets", "MulK-3": "triplets"}  # and what they are made of
+N_LIVE = [60, 80, 100, 120, 150, 200, 250, 300, 350, 400]
 K_LIVE = [*range(1, 11), 12, 15, 20, 30, 50, 100, 200, 400]
 A_LIVE = [-6, -4, -2, 0, 0.5, 1, 1.5, *(round(2 + 0.1 * step, 1) for step in range(46))]
 STEPS = [round(0.05 * step, 2) for step in range(1, 21)]
-EPSILON_STORED = [0.2, 0.4, 0.6, 0.8, 1.0]
 AGAINST = {"ε": "epsilon", "a": "a"}  # what a curve can be drawn over, and the setting that it is
 EPSILON_HELP = "an answer is right with probability (1 + ε)/2"
 DELTA_HELP = "a pair inside a cluster is the more similar with probability (1 + δ)/2"
 A_HELP = "n times the natural logarithm of n to the power a comparisons are asked"
+AGAINST_HELP = "what the curve of ARI is drawn over"
+FAMILY_HELP = "of the similarities inside and between clusters"
 EVERY_K_HELP = "whether SDP-k is solved for SPUR's whole range where a proof makes that unnecessary"
-check_delta = partial(check_number, low=0, high=1, open_low=True, open_high=True)
-check_a = partial(check_number, low=-20, high=20)
-check_epsilon = partial(check_number, low=0, high=1, open_low=True)
 
 
-def every_k_text(value):
+def if_needed(value):
     "The switch in words."
     return "always" if value else "if needed"
 
@@ -41,61 +39,29 @@ def every_k_text(value):
 class FlatSettings(Settings):
     "What the sliders and lists say."
 
-    n: int = setting(
-        100,
-        partial(check_integer, low=3, high=MOST_OBJECTS),
-        "n",
-        "objects",
-        [60, 80, 100, 120, 150, 200, 250, 300, 350, 400],
-        [100],
-        unit="objects",
-    )
-    k: int = setting(4, check_integer, "k", "planted clusters, as equal as can be", K_LIVE, [4], unit="clusters")
-    delta: float = setting(0.7, check_delta, "δ", DELTA_HELP, STEPS[:-1], [0.5, 0.7, 0.9], unit="clearness")
-    epsilon: float = setting(0.75, check_epsilon, "ε", EPSILON_HELP, [0.01, *STEPS], EPSILON_STORED, unit="rightness")
-    a: float = setting(3.0, check_a, "a", A_HELP, A_LIVE, [2, 2.5, 3, 3.5, 4, 5], unit="how many answers")
+    n: int = setting(100, integer_from(3, MOST_OBJECTS), "n", "objects", N_LIVE, unit="objects")
+    k: int = setting(4, check_integer, "k", "planted clusters, as equal as can be", K_LIVE, unit="clusters")
+    delta: float = setting(0.7, number_from(0, 1, True, True), "δ", DELTA_HELP, STEPS[:-1], unit="clearness")
+    epsilon: float = setting(0.75, number_from(0, 1, True), "ε", EPSILON_HELP, [0.01, *STEPS], unit="rightness")
+    a: float = setting(3.0, number_from(-20, 20), "a", A_HELP, A_LIVE, unit="how many answers")
     family: str = setting(
-        "normal",
-        one_of(FAMILIES),
-        "distributions",
-        "of the similarities inside and between clusters",
-        FAMILIES,
-        ["normal"],
-        name="family",
-        as_list=True,
+        "normal", one_of(FAMILIES), "distributions", FAMILY_HELP, FAMILIES, name="family", as_list=True
     )
     similarity: str = setting(
-        "AddS-3",
-        one_of(SIMILARITIES),
-        "similarity",
-        "how answers become a matrix",
-        SIMILARITIES,
-        ["AddS-3"],
-        as_list=True,
+        "AddS-3", one_of(SIMILARITIES), "similarity", "how answers become a matrix", SIMILARITIES, as_list=True
     )
-    seed: int = setting(
-        0,
-        partial(check_integer, low=0),
-        "seed",
-        "another draw of everything that is random",
-        range(20),
-        [0],
-        unit="which draw",
-    )
+    seed: int = setting(0, integer_from(0), "seed", SEED_HELP, range(20), unit="which draw")
     every_k: bool = setting(
         False,
         check_flag,
         "objective of other k",
         EVERY_K_HELP,
         [False, True],
-        [False],
         name="every_k",
         as_list=True,
-        text=every_k_text,
+        text=if_needed,
     )
-    against: str = setting(
-        "ε", one_of(AGAINST), "curve along", "what the curve of ARI is drawn over", AGAINST, AGAINST, as_list=True
-    )
+    against: str = setting("ε", one_of(AGAINST), "curve along", AGAINST_HELP, AGAINST, as_list=True)
 
     def check_together(self):
         "No more clusters than objects."

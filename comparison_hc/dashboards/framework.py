@@ -28,14 +28,7 @@ def setting(default, check, label="", help="", live=(), stored=(), name=None, as
     return field(default=default, metadata=dict(check=check, called=name or label, **control))
 
 
-def one_of(known):
-    "The check of a setting that is a name."
-
-    def check(value, name):
-        require(isinstance(value, str) and value in known, name, f"one of {', '.join(known)}", value)
-        return value
-
-    return check
+SEED_HELP = "another draw of everything that is random"
 
 
 class Settings:

@@ -11,7 +11,7 @@ from .link import all_trees, one_curve
 from .framework import no_step, Page, Try
 from .pictures import MARKS, VEGA_SHAPES, in_order, strip_picture, chart_spec, tree_picture
 from .sources import Source
-from .tasks import FAMILIES, METRICS, LinkSettings, draw_task
+from .tasks import FAMILIES, METRICS, SHOWN, LinkSettings, draw_task
 from ..link.learning import LearnedLinkage, average_loss, confidence_band
 
 GRID = np.arange(1001) / 1000  # the places of the slider
@@ -192,9 +192,6 @@ def average_event(settings, curves, breaks):
             "curve": dict(rows=dict(mean=curve_rows(curve))),
         },
     )
-
-
-SHOWN = (1, 2, 5, 10, 20, 50, 100, 200, 500)  # tasks after which the average is shown
 
 
 def link_events(settings, step=no_step, memory=None):

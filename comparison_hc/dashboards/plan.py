@@ -7,17 +7,17 @@ __all__ = ['SIZES', 'REPETITIONS', 'STUDIED', 'PlanSettings', 'read_off', 'plan_
 
 # %% ../../nbs/dashboards/66_plan.ipynb #c5fd8094
 from dataclasses import dataclass, fields
-from functools import partial
 from math import ceil, floor, isfinite
 
 import numpy as np
 
-from ..core.validation import check_integer, check_number, require
-from .framework import Settings, as_settings, no_step, one_of, setting
+from ..core.validation import integer_from, number_from, one_of, require
+from .framework import Settings, as_settings, no_step, setting
 from ..whatif.designs import QUESTIONS, study_run
 from ..whatif.lists import question_counts
 from ..whatif.needs import mean_and_half, monotone, needed
 from ..whatif.pilot import most_levels
+from ..whatif.study import METHODS, NOISES
 
 # %% ../../nbs/dashboards/66_plan.ipynb #d3262050
 SIZES = tuple(60 * 2**k for k in range(8))  # questions at which studies are simulated: 60 to 7,680
@@ -29,70 +29,26 @@ STUDIED = ("n", "n_levels", "delta_over_sigma", "noise", "method", "seed")  # th
 class PlanSettings(Settings):
     "What the sliders and lists say."
 
-    n: int = setting(
-        40,
-        partial(check_integer, low=6, high=200),
-        "objects",
-        "how many objects",
-        [12, 16, 20, 30, 40, 60, 80, 100],
-        [20, 40],
-    )
+    n: int = setting(40, integer_from(6, 200), "objects", "how many objects", [12, 16, 20, 30, 40, 60, 80, 100])
     people: int = setting(
-        20,
-        partial(check_integer, low=1, high=1000),
-        "people",
-        "how many people are asked",
-        [2, 3, 5, 8, 10, 15, 20, 30, 40, 60, 100],
-        [5, 10, 20, 40],
+        20, integer_from(1, 1000), "people", "how many people are asked", [2, 3, 5, 8, 10, 15, 20, 30, 40, 60, 100]
     )
     minutes: float = setting(
-        15,
-        partial(check_number, low=1, high=600),
-        "minutes",
-        "that each of them has",
-        [5, 10, 15, 20, 30, 45, 60],
-        [10, 15, 30],
-        unit="a person",
+        15, number_from(1, 600), "minutes", "that each of them has", [5, 10, 15, 20, 30, 45, 60], unit="a person"
     )
     seconds: float = setting(
-        6,
-        partial(check_number, low=0.5, high=600),
-        "seconds a question",
-        "that an answer takes",
-        [3, 4, 5, 6, 8, 10, 15, 20],
+        6, number_from(0.5, 600), "seconds a question", "that an answer takes", [3, 4, 5, 6, 8, 10, 15, 20]
     )
-    noise: float = setting(
-        0.15,
-        partial(check_number, low=0, high=0.49),
-        "noise",
-        "probability of a slip",
-        [0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45],
-        [0.05, 0.15, 0.3],
-        unit="share of slips",
-    )
+    noise: float = setting(0.15, number_from(0, 0.49), "noise", "probability of a slip", NOISES, unit="share of slips")
     delta_over_sigma: float = setting(
-        2.0,
-        partial(check_number, low=0.1, high=50),
-        "δ/σ",
-        "how clear the groups are",
-        [0.5, 0.7, 1, 1.4, 2, 2.8, 4, 8],
-        [1, 2, 4],
-        unit="clearness",
+        2.0, number_from(0.1, 50), "δ/σ", "how clear the groups are", [0.5, 0.7, 1, 1.4, 2, 2.8, 4, 8], unit="clearness"
     )
-    n_levels: int = setting(
-        2, partial(check_integer, low=1, high=4), "levels", "of the hidden tree: 2 to this power groups", [1, 2, 3, 4]
-    )
+    n_levels: int = setting(2, integer_from(1, 4), "levels", "of the hidden tree: 2 to this power groups", [1, 2, 3, 4])
     target: float = setting(
-        0.8,
-        partial(check_number, low=0.05, high=0.99),
-        "AARI that is enough",
-        "the target",
-        [0.5, 0.6, 0.7, 0.8, 0.9, 0.95],
+        0.8, number_from(0.05, 0.99), "AARI that is enough", "the target", [0.5, 0.6, 0.7, 0.8, 0.9, 0.95]
     )
-    method: str = setting(
-        "3k-al", one_of(("3k-al", "3-al")), "method", "how the tree is built", ["3k-al", "3-al"], as_list=True
-    )
-    seed: int = setting(0, partial(check_integer, low=0), "seed", "other simulated studies", range(10))
+    method: str = setting("3k-al", one_of(METHODS), "method", "how the tree is built", METHODS, as_list=True)
+    seed: int = setting(0, integer_from(0), "seed", "other simulated studies", range(10))
 
     def check_together(self):
         "As many levels as the objects allow, and at least ten questions a person."

@@ -1,12 +1,11 @@
 """What the sliders of the page `planted` may say, the sentences where there is no answer, and how a tree is made."""
 
 from dataclasses import dataclass
-from functools import partial
 from math import inf, isinf
 
 from ..comparisons import n_quadruplet_questions
-from ..core.validation import check_integer, check_number, is_real, require
-from .framework import Settings, one_of, setting
+from ..core.validation import check_integer, check_number, integer_from, is_real, number_from, one_of, require
+from .framework import SEED_HELP, Settings, setting
 from ..hierarchical.average import quadruplet_average_linkage, quadruplet_average_linkage_ranked
 from comparison_hc.hierarchical.kernel import (
     kernel_active,
@@ -20,9 +19,15 @@ from ..reproduce.f19 import planted_methods, pure_groups
 
 MOST_OBJECTS = 480
 MOST_ANSWERS = 45_000_000
-P_LIVE = [float(f"{lead}e{power}") for power in range(-6, 0) for lead in (1, 1.5, 2, 3, 5, 7)]
+P_LIVE = [float(f"{lead}e{power}") for power in range(-6, 0) for lead in (1, 1.5, 2, 3, 5, 7)] + [1.0]
+P_STORED = [0.001, 0.003, 0.01, 0.03, 0.1, 1.0]
 SNR_LIVE = [round(0.1 * step, 1) for step in range(31)] + [3.5, 4, 5, 6, 8, 10, 12, inf]
+SNR_STORED = [round(0.2 * step, 1) for step in range(1, 11)]
+N_LIVE = [1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30]
 AGAINST = {"δ/σ": "snr", "p": "p"}  # what a curve can be drawn over, and the setting that it is
+AGAINST_HELP = "what the curve of AARI is drawn over"
+P_HELP = "probability of every comparison to be seen"
+L_HELP = "levels; there are 2 to the L pure clusters"
 SNR_HELP = "signal to noise: what two objects lose in similarity at every level, in standard deviations"
 
 
@@ -48,58 +53,15 @@ def snr_text(value):
 class PlantedSettings(Settings):
     "What the sliders and boxes say."
 
-    snr: float = setting(
-        1.0,
-        check_snr,
-        "δ/σ",
-        SNR_HELP,
-        SNR_LIVE,
-        [round(0.2 * step, 1) for step in range(1, 11)],
-        text=snr_text,
-        unit="signal to noise",
-    )
-    p: float = setting(
-        0.1,
-        partial(check_number, low=0, high=1, open_low=True),
-        "p",
-        "probability of every comparison to be seen",
-        [*P_LIVE, 1.0],
-        [0.001, 0.003, 0.01, 0.03, 0.1, 1.0],
-        unit="share seen",
-    )
-    n_pure: int = setting(
-        8,
-        check_integer,
-        "N₀",
-        "objects in a pure cluster",
-        [1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30],
-        [4, 8],
-        unit="objects a cluster",
-    )
-    n_levels: int = setting(
-        3,
-        partial(check_integer, high=8),
-        "L",
-        "levels; there are 2 to the L pure clusters",
-        [1, 2, 3, 4],
-        [2, 3],
-        unit="levels",
-    )
-    seed: int = setting(
-        0,
-        partial(check_integer, low=0),
-        "seed",
-        "another draw of everything that is random",
-        range(20),
-        range(2),
-        unit="which draw",
-    )
+    snr: float = setting(1.0, check_snr, "δ/σ", SNR_HELP, SNR_LIVE, SNR_STORED, text=snr_text, unit="signal to noise")
+    p: float = setting(0.1, number_from(0, 1, True), "p", P_HELP, P_LIVE, P_STORED, unit="share seen")
+    n_pure: int = setting(8, check_integer, "N₀", "objects in a pure cluster", N_LIVE, [4, 8], unit="objects a cluster")
+    n_levels: int = setting(3, integer_from(1, 8), "L", L_HELP, [1, 2, 3, 4], [2, 3], unit="levels")
+    seed: int = setting(0, integer_from(0), "seed", SEED_HELP, range(20), range(2), unit="which draw")
     # names of those that run
     methods: tuple = setting(("SL", "CL", "4K–AL, self-pairs", "4–AL", "4–AL–I3"), check_methods, name="methods")
     drawn: str = setting("4–AL", one_of(planted_methods), name="drawn")  # whose tree is drawn
-    against: str = setting(
-        "δ/σ", one_of(AGAINST), "curve along", "what the curve of AARI is drawn over", AGAINST, AGAINST, as_list=True
-    )
+    against: str = setting("δ/σ", one_of(AGAINST), "curve along", AGAINST_HELP, AGAINST, AGAINST, as_list=True)
 
     def check_together(self):
         "No more objects than this page computes live."

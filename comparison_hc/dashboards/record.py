@@ -1,65 +1,36 @@
 """Settings of the page `step`, what is written down of a run, and the Bayesian search with somebody watching."""
 
 from dataclasses import dataclass
-from functools import partial
 
 from ..adaptive.bayesian import bayesian_sibling
 from ..adaptive.trees import SHAPES
-from ..core.validation import check_integer, check_number
+from ..core.validation import integer_from, number_from, one_of
 from .costs import DELTA_VALUES, P_VALUES, SHAPE_NAMES
-from .framework import Settings, one_of, setting
+from .framework import Settings, setting
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 SHAPE_HELP = (
     "balanced: halves; split: random sizes; uniform: any tree with the same chance; caterpillar: one item at a time"
 )
-check_delta = partial(check_number, low=0.001, high=1, open_high=True)
+OTHER_TREE = "another hidden tree, other wrong answers"
+DELTA_HELP = "probability with which the tree may be wrong; of no use where p = 1"
 
 
 @dataclass(frozen=True)
 class StepSettings(Settings):
     "What the controls say. Items are called A, B, C, …"
 
-    n: int = setting(
-        12, partial(check_integer, low=3, high=len(LETTERS)), "n", "items", range(3, 27), [8, 12, 16], unit="items"
-    )
+    n: int = setting(12, integer_from(3, len(LETTERS)), "n", "items", range(3, 27), unit="items")
     shape: str = setting(
-        "uniform",
-        one_of(SHAPES),
-        "shape of the hidden tree",
-        SHAPE_HELP,
-        SHAPE_NAMES,
-        SHAPE_NAMES,
-        name="shape",
-        as_list=True,
+        "uniform", one_of(SHAPES), "shape of the hidden tree", SHAPE_HELP, SHAPE_NAMES, name="shape", as_list=True
     )
     p: float = setting(
-        1.0,
-        partial(check_number, low=0.6, high=1),
-        "p",
-        "probability that an answer is right",
-        [*P_VALUES, 1.0],
-        [0.8, 0.9, 1.0],
-        unit="right answers",
+        1.0, number_from(0.6, 1), "p", "probability that an answer is right", [*P_VALUES, 1.0], unit="right answers"
     )
     delta: float = setting(
-        0.05,
-        check_delta,
-        "δ",
-        "probability with which the tree may be wrong; of no use where p = 1",
-        DELTA_VALUES,
-        [0.05],
-        unit="risk of the tree",
+        0.05, number_from(0.001, 1, open_high=True), "δ", DELTA_HELP, DELTA_VALUES, unit="risk of the tree"
     )
-    seed: int = setting(
-        0,
-        partial(check_integer, low=0),
-        "seed",
-        "another hidden tree, other wrong answers",
-        range(20),
-        [0, 1],
-        unit="which draw",
-    )
+    seed: int = setting(0, integer_from(0), "seed", OTHER_TREE, range(20), unit="which draw")
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,11 @@
 """What can be set on the page `link`, and tasks that need no download: rings and disks, digits, iris."""
 
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
-from ..core.validation import as_rng, check_integer
-from .framework import Settings, one_of, setting
+from ..core.validation import as_rng, integer_from, one_of
+from .framework import Settings, setting
 from ..link.merge import rings_and_disks
 from ..reproduce.l20_tasks import cosine_distances, edge_histograms
 
@@ -87,12 +86,15 @@ METRICS = {
 }  # what the two metrics are
 
 MOST_POINTS = 50  # a class
+SIZES = [2, 3, 5, 10, 15, 20, 30, 40, 50]
 MOST_TASKS = 1000  # in the average
 FAMILIES = {
     "single–complete": ("single", "complete"),
     "average–complete": ("average", "complete"),
     "two metrics": "complete",
 }
+SHOWN = (1, 2, 5, 10, 20, 50, 100, 200, 500)  # tasks after which the average is shown
+TASK_HELP = "which task is shown; another number is another draw"
 TASKS_HELP = "how many tasks, from number 0 on, the average is over"
 
 
@@ -101,45 +103,16 @@ class LinkSettings(Settings):
     "What the sliders and lists say, but for α."
 
     kind: str = setting(
-        "rings and disks",
-        one_of(TASKS),
-        "kind of task",
-        "where tasks come from",
-        TASKS,
-        TASKS,
-        name="kind",
-        as_list=True,
+        "rings and disks", one_of(TASKS), "kind of task", "where tasks come from", TASKS, name="kind", as_list=True
     )
     family: str = setting(
-        "single–complete", one_of(FAMILIES), "family", "of algorithms: what is mixed", FAMILIES, FAMILIES, as_list=True
+        "single–complete", one_of(FAMILIES), "family", "of algorithms: what is mixed", FAMILIES, as_list=True
     )
     per_class: int = setting(
-        50,
-        partial(check_integer, low=2, high=MOST_POINTS),
-        "points a class",
-        "how large a task is",
-        [2, 3, 5, 10, 15, 20, 30, 40, 50],
-        [25],
-        name="per_class",
+        50, integer_from(2, MOST_POINTS), "points a class", "how large a task is", SIZES, name="per_class"
     )
-    task: int = setting(
-        1,
-        partial(check_integer, low=0),
-        "task",
-        "which task is shown; another number is another draw",
-        range(50),
-        range(3),
-        unit="which draw",
-    )
-    tasks: int = setting(
-        20,
-        partial(check_integer, high=MOST_TASKS),
-        "tasks in the average",
-        TASKS_HELP,
-        [1, 2, 5, 10, 20, 50, 100, 200, 500],
-        [1, 5, 20, 100],
-        name="tasks",
-    )
+    task: int = setting(1, integer_from(0), "task", TASK_HELP, range(50), unit="which draw")
+    tasks: int = setting(20, integer_from(1, MOST_TASKS), "tasks in the average", TASKS_HELP, SHOWN, name="tasks")
 
     @property
     def parameter(self):

@@ -1,32 +1,11 @@
 """What each of the four papers lets a sweep vary, with gates, quick defaults and the papers' own."""
 
-from functools import partial
 from math import log
 
 from ..comparisons import n_quadruplet_questions, n_triplet_questions
-from ..core.validation import check_integer, check_number, require
+from ..core.validation import check_integer, integer_from, number_from, one_of, require
 from ..methods import methods
 from .parameters import Model, Parameter
-
-
-def named(*known):
-    "The gate of a parameter that is a name."
-
-    def check(value, name):
-        require(isinstance(value, str) and value in known, name, f"one of {', '.join(known)}", value)
-        return value
-
-    return check
-
-
-def number(low, high=float("inf"), open_low=False, open_high=False):
-    "The gate of a parameter that is a number."
-    return partial(check_number, low=low, high=high, open_low=open_low, open_high=open_high)
-
-
-def whole(low=1, high=None):
-    "The gate of a parameter that is a whole number."
-    return partial(check_integer, low=low, high=high)
 
 
 MOST_LISTED = 50_000_000  # answers that are kept as a list: the 10% of F19, figure 2, are 41 million
@@ -71,17 +50,17 @@ PLANTED = Model(
             "delta_over_sigma",
             "δ/σ",
             "what a level loses in similarity, in units of the noise",
-            number(0, 1e6),
+            number_from(0, 1e6),
             1.0,
             effect=1,
         ),
-        Parameter("n_pure", "objects a pure cluster", "objects in each pure cluster", whole(1), 6, 30),
-        Parameter("n_levels", "levels", "levels of the tree: 2 to this power pure clusters", whole(1, 10), 3),
+        Parameter("n_pure", "objects a pure cluster", "objects in each pure cluster", integer_from(1), 6, 30),
+        Parameter("n_levels", "levels", "levels of the tree: 2 to this power pure clusters", integer_from(1, 10), 3),
         Parameter(
             "accuracy",
             "accuracy of answers",
             "probability that an answer is right",
-            number(0.5, 1, open_low=True),
+            number_from(0.5, 1, open_low=True),
             1.0,
             effect=1,
         ),
@@ -89,18 +68,20 @@ PLANTED = Model(
             "p",
             "p",
             "share of all questions that is answered",
-            number(0, 1, open_low=True),
+            number_from(0, 1, open_low=True),
             (0.003, 0.01, 0.03, 0.1),
             (0.01, 0.02, 0.05, 0.1, 1.0),
             1,
             True,
         ),
-        Parameter("answers", "answers", "how many answers there are, instead of p", whole(1), effect=1, budget=True),
+        Parameter(
+            "answers", "answers", "how many answers there are, instead of p", integer_from(1), effect=1, budget=True
+        ),
         Parameter(
             "method",
             "method",
             "how the tree is made",
-            named(*methods),
+            one_of(methods),
             ("4-al", "4k-al"),
             ("4-al", "4k-al", "single", "complete"),
         ),
@@ -149,29 +130,38 @@ FLAT = Model(
     "comparison_hc.whatif.runs",
     "flat_whatif",
     (
-        Parameter("n", "objects", "how many objects", whole(3, 1000), 60, 1000),
-        Parameter("k", "planted clusters", "how many clusters are planted", whole(1), 3, 4, -1),
+        Parameter("n", "objects", "how many objects", integer_from(3, 1000), 60, 1000),
+        Parameter("k", "planted clusters", "how many clusters are planted", integer_from(1), 3, 4, -1),
         Parameter(
             "delta",
             "δ",
             "a pair inside is the more similar with probability (1 + δ)/2",
-            number(0, 1, True, True),
+            number_from(0, 1, True, True),
             0.7,
             0.5,
             1,
         ),
-        Parameter("epsilon", "ε", "an answer is right with probability (1 + ε)/2", number(0, 1, True), 0.75, effect=1),
+        Parameter(
+            "epsilon", "ε", "an answer is right with probability (1 + ε)/2", number_from(0, 1, True), 0.75, effect=1
+        ),
         Parameter(
             "family",
             "distributions",
             "of the similarities",
-            named("normal", "uniform + beta", "uniform + normal"),
+            one_of(("normal", "uniform + beta", "uniform + normal")),
             "normal",
         ),
         Parameter(
-            "a", "a", "n(ln n)ᵃ comparisons", number(0, 20), (1.5, 2.0, 2.5, 3.0, 3.5), (2.0, 3.0, 4.0, 5.0), 1, True
+            "a",
+            "a",
+            "n(ln n)ᵃ comparisons",
+            number_from(0, 20),
+            (1.5, 2.0, 2.5, 3.0, 3.5),
+            (2.0, 3.0, 4.0, 5.0),
+            1,
+            True,
         ),
-        Parameter("answers", "answers", "how many comparisons, instead of a", whole(1), effect=1, budget=True),
+        Parameter("answers", "answers", "how many comparisons, instead of a", integer_from(1), effect=1, budget=True),
         Parameter(
             "n_clusters",
             "clusters looked for",
@@ -184,7 +174,7 @@ FLAT = Model(
             "method",
             "similarity",
             "how comparisons become a matrix",
-            named("adds-3", "adds-4", "mulk-3", "mulk-4"),
+            one_of(("adds-3", "adds-4", "mulk-3", "mulk-4")),
             ("adds-3", "mulk-3"),
         ),
     ),
@@ -218,29 +208,33 @@ ADAPTIVE = Model(
     "comparison_hc.whatif.runs",
     "adaptive_whatif",
     (
-        Parameter("n", "items", "how many items", whole(3, 2000), (8, 16, 32, 64), (16, 64, 256, 1024)),
+        Parameter("n", "items", "how many items", integer_from(3, 2000), (8, 16, 32, 64), (16, 64, 256, 1024)),
         Parameter(
             "shape",
             "shape of the tree",
             "of the hidden tree",
-            named("balanced", "caterpillar", "uniform", "split"),
+            one_of(("balanced", "caterpillar", "uniform", "split")),
             "uniform",
         ),
         Parameter(
             "accuracy",
             "accuracy of answers",
             "probability that an answer is right",
-            number(1 / 3, 1, open_low=True),
+            number_from(1 / 3, 1, open_low=True),
             1.0,
         ),
         Parameter(
-            "failure", "δ", "bayesian and robust may be wrong with this probability", number(0, 1, True, True), 0.05
+            "failure",
+            "δ",
+            "bayesian and robust may be wrong with this probability",
+            number_from(0, 1, True, True),
+            0.05,
         ),
         Parameter(
             "method",
             "method",
             "how questions are chosen",
-            named("insertion", "quick", "bayesian", "robust"),
+            one_of(("insertion", "quick", "bayesian", "robust")),
             _fitting_algorithms,
         ),
     ),
@@ -269,15 +263,15 @@ LINK = Model(
             "dataset",
             "data",
             "what tasks are drawn from",
-            named("rings and disks", "MNIST", "CIFAR-10", "Omniglot"),
+            one_of(("rings and disks", "MNIST", "CIFAR-10", "Omniglot")),
             "rings and disks",
         ),
-        Parameter("per_class", "points a class", "points in each class of a task", whole(2), 20, 100),
+        Parameter("per_class", "points a class", "points in each class of a task", integer_from(2), 20, 100),
         Parameter(
             "alpha",
             "α",
             "0 is the first linkage, 1 the second",
-            number(0, 1),
+            number_from(0, 1),
             tuple(round(0.1 * x, 1) for x in range(11)),
             tuple(round(0.05 * x, 2) for x in range(21)),
         ),
@@ -285,7 +279,7 @@ LINK = Model(
             "method",
             "mixed linkages",
             "the two ends of α",
-            named("single-complete", "average-complete"),
+            one_of(("single-complete", "average-complete")),
             ("single-complete", "average-complete"),
         ),
     ),
