@@ -10,13 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_hierarchical import random_rows
 
-from comparison_hc import Quadruplets
+from comparison_hc import Quadruplets, Triplets
 from comparison_hc.core import kernels
 from comparison_hc.core._compiled_counts import has_numba
-from comparison_hc.hierarchical import _wins
+from comparison_hc.hierarchical import _triplet_wins, _wins
 from comparison_hc.hierarchical.average import _merge_by_score, quadruplet_average_linkage
 from comparison_hc.hierarchical.kernel import kernel_passive
 from comparison_hc.hierarchical.planted import planted_hierarchy
+from comparison_hc.hierarchical.triplets import triplet_average_linkage
 from comparison_hc.oracles import sample_quadruplets
 
 needs_numba = pytest.mark.skipif(not has_numba(), reason="needs numba")
@@ -127,3 +128,36 @@ def test_the_scale_table_is_of_the_methods_that_are_measured():
     assert set(table.method) == set(scale.METHODS)
     wanted = [(name, n) for name, (_, sizes) in scale.METHODS.items() for n, _ in sizes]
     assert sorted(zip(table.method, table.objects)) == sorted(wanted)
+
+
+class EveryLink:
+    "What `BestLinks` replaces: all scores before every merge."
+
+    def __init__(self, sums, size, both=False):
+        self.sums, self.size, self.both = sums, size, both
+        self.mask = np.where(np.triu(np.ones(sums.shape, bool), 1), 0, -np.inf)
+
+    def first(self, scale):
+        sums = self.sums + self.sums.T if self.both else self.sums
+        score = sums / np.outer(self.size, self.size) + self.mask
+        scale = max(scale, score.max())
+        return divmod(int(np.argmax(score >= score.max() - 1e-12 * scale)), len(self.size)), scale
+
+    def merged(self, a, b, flat=None):
+        self.mask[b] = self.mask[:, b] = -np.inf
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(5, 90), st.booleans())
+def test_rows_that_keep_their_best_link_need_no_second_look(seed, n, weighed):
+    "Few answers leave many ties and change few links; many change all. The merges are the same, bit for bit."
+    rng = np.random.default_rng(seed)
+    n_rows = int(rng.integers(4, 30 * n))
+    rows = random_rows(rng, n, n_rows, 3)
+    answers = Triplets(rows, n, weights=rng.integers(1, 4, len(rows)) if weighed else None)
+    initial = None if rng.random() < 0.5 else rng.permutation(n) // 2
+    methods = quadruplet_average_linkage, triplet_average_linkage
+    fast = [method(answers, initial).linkage_matrix.tobytes() for method in methods]
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (_wins, _triplet_wins):
+            patch.setattr(module, "BestLinks", EveryLink)
+        assert fast == [method(answers, initial).linkage_matrix.tobytes() for method in methods]

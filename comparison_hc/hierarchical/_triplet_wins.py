@@ -9,7 +9,7 @@ from ..core.validation import check_progress
 from ..dendrogram import Dendrogram
 from ..oracles import BudgetExhausted
 from ._queries import query_batch, topological_merge_order
-from ._wins import argmax_link, labels_from_clusters, triu_mask
+from ._wins import BestLinks, labels_from_clusters
 
 
 def kernel_of_all_triplets(similarity, self_pairs):
@@ -89,7 +89,8 @@ class TripletWins:
         return bincount(p * K + cluster[self.j], weight, K**2).reshape(K, -1)
 
     def update_after_merge(self, E, cluster, size, a, b):
-        "Change E by the new weights of third objects in a or b."
+        "Change E by the new weights of third objects in a or b; returns the entries, or None where there are many."
+        changed = []
         for own, other in ((a, b), (b, a)):
             third = np.flatnonzero(cluster == own)
             rows = np.concatenate([np.arange(self.start[k], self.start[k + 1]) for k in third])
@@ -98,7 +99,14 @@ class TripletWins:
             change = np.where(p == own, 0, after - 1 / size[own])
             p[p == b] = a
             q[q == b] = a
-            E += bincount(p * len(E) + q, self.sign[rows] * change, E.size).reshape(E.shape)
+            flat, change = p * len(E) + q, self.sign[rows] * change
+            if 8 * len(flat) < E.size:
+                entries, place = np.unique(flat, return_inverse=True)
+                E.reshape(-1)[entries] += bincount(place, change)
+                changed.append(entries)
+            else:
+                E += bincount(flat, change, E.size).reshape(E.shape)
+        return np.concatenate(changed) if len(changed) == 2 else None
 
 
 class FullTripletRanking:
@@ -144,17 +152,17 @@ def merge_by_score(wins, cluster, progress=None):
         if not merges or 2 * K <= len(E):  # from scratch: rounding errors must not accumulate
             live, cluster = np.unique(cluster, return_inverse=True)
             size, node = size[live], node[live]
-            E, mask = wins.sums(cluster, size), triu_mask(K)
-            scale = np.abs((E + E.T) / np.outer(size, size)).max()
-        (a, b), scale = argmax_link(E + E.T, size, mask, scale)
+            E = wins.sums(cluster, size)
+            scale, links = np.abs((E + E.T) / np.outer(size, size)).max(), BestLinks(E, size, both=True)
+        (a, b), scale = links.first(scale)
         merges.append((node[a], node[b]))
         E[a] += E[b]
         E[:, a] += E[:, b]
-        wins.update_after_merge(E, cluster, size, a, b)
+        changed = wins.update_after_merge(E, cluster, size, a, b)
         cluster[cluster == b] = a
         size[a] += size[b]
         node[a] = 2 * n_initial - K
-        mask[b] = mask[:, b] = -np.inf
+        links.merged(a, b, changed)
         if progress:
             progress(n_initial - K + 1, n_initial - 1)
     return np.array(merges, dtype=np.int64).reshape(-1, 2)

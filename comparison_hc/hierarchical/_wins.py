@@ -192,17 +192,77 @@ class FullRanking:
         return False
 
 
-def triu_mask(n):
-    "Added to scores, it keeps every link once."
-    return np.where(np.triu(np.ones((n, n), bool), 1), 0, -np.inf)
+class BestLinks:
+    """The best link of every row of a matrix of sums, so that a merge looks only at rows that may lose theirs.
 
+    Row r has the links (r, c) with r < c. The score of a link is its entry, with `both` the sum of its two entries,
+    divided by the sizes of its clusters.
+    """
 
-def argmax_link(sums, size, mask, scale):
-    "First link whose score is within rounding of the highest, and the largest score so far."
-    score = sums / np.outer(size, size) + mask
-    best = score.max()
-    scale = max(scale, best)
-    return divmod(int(np.argmax(score >= best - 1e-12 * scale)), len(size)), scale
+    def __init__(self, sums, size, both=False):
+        self.sums, self.size, self.both = sums, size, both
+        self.alive = np.ones(len(size), dtype=bool)
+        self.best, self.column = np.full(len(size), -np.inf), np.zeros(len(size), dtype=np.intp)
+        self.refresh()
+
+    def refresh(self):
+        "Every row from scratch."
+        for start in range(0, len(self.size), 32):
+            rows = np.arange(start, min(start + 32, len(self.size)))
+            scores = self.sums[start : rows[-1] + 1, start:]
+            scores = scores + self.sums[start:, start : rows[-1] + 1].T if self.both else scores
+            self._keep(rows, scores / (self.size[rows][:, None] * self.size[start:]), start)
+
+    def _keep(self, rows, scores, start):
+        "The best of some rows, of their scores from column `start` on."
+        scores[:, ~self.alive[start:]] = -np.inf
+        scores[np.arange(start, len(self.size)) <= rows[:, None]] = -np.inf
+        column = scores.argmax(axis=1)
+        self.best[rows] = np.where(self.alive[rows], scores[np.arange(len(rows)), column], -np.inf)
+        self.column[rows] = column + start
+
+    def _row(self, row):
+        "Scores of a row's links, whether dead or not."
+        sums = self.sums[row, row + 1 :]
+        sums = sums + self.sums[row + 1 :, row] if self.both else sums
+        return sums / (self.size[row] * self.size[row + 1 :])
+
+    def first(self, scale):
+        "(first link whose score is within rounding of the highest, the largest score so far)."
+        highest = self.best.max()
+        scale = max(scale, highest)
+        row = int(np.argmax(self.best >= highest - 1e-12 * scale))
+        near = (self._row(row) >= highest - 1e-12 * scale) & self.alive[row + 1 :]
+        return (row, row + 1 + int(np.argmax(near))), scale
+
+    def merged(self, a, b, flat=None):
+        "After a merge of b into a, which changed these entries (None: all) and those of a."
+        self.alive[b] = False
+        if flat is None:
+            self.refresh()
+            return
+        self.best[b] = -np.inf
+        K = len(self.size)
+        rows, columns = np.append(flat // K, np.arange(a)), np.append(flat % K, np.full(a, a))
+        rows, columns = np.minimum(rows, columns), np.maximum(rows, columns)
+        used = (rows != columns) & self.alive[rows]
+        rows, columns = rows[used], columns[used]
+        scores = self.sums[rows, columns]
+        scores = scores + self.sums[columns, rows] if self.both else scores
+        scores /= self.size[rows] * self.size[columns]
+        old = self.best.copy()
+        lost = (columns == self.column[rows]) & (scores < old[rows])
+        np.maximum.at(self.best, rows, scores)
+        raised = (scores > old[rows]) & (scores == self.best[rows])
+        self.column[rows[raised]] = columns[raised]
+        again = self.alive & (self.column == b)
+        again[rows[lost]] = again[a] = True
+        again = np.flatnonzero(again)
+        for start in range(0, len(again), 32):
+            some = again[start : start + 32]
+            scores = self.sums[some]
+            scores = scores + self.sums[:, some].T if self.both else scores
+            self._keep(some, scores / (self.size[some][:, None] * self.size), 0)
 
 
 class LinkageState:
@@ -231,13 +291,14 @@ class LinkageState:
             self.cluster = np.arange(n_clusters)
         low, high = self._ends()
         self.link = low * n_clusters + high  # inside a cluster: on the diagonal, which is never read
-        self.mask, scale = triu_mask(n_clusters), 0
+        scale = 0
         if contract or first or self.wins.cheap_to_sum:
             self.sums = np.zeros((n_clusters, n_clusters))
             weight = np.where(low == high, 0, 1 / (self.size[low] * self.size[high]))
             self._add(*self.wins.score_update(weight))
         else:
             self.sums, scale = self.sums[np.ix_(live, live)], self.scale
+        self.links = BestLinks(self.sums, self.size)
         self.scale = max(scale, np.abs(self.sums / np.outer(self.size, self.size)).max())
 
     def _ends(self):
@@ -246,19 +307,20 @@ class LinkageState:
         return self.cluster[np.stack(pair_from_index(np.arange(n_units * (n_units - 1) // 2)))]
 
     def _add(self, pairs, values):
-        "Add values to both entries of the pairs' links."
+        "Add values to both entries of the pairs' links; returns these entries, or None where there are many."
         flat, K = self.link[pairs], len(self.sums)
         if 8 * len(values) < self.sums.size:
             np.add.at(self.sums.reshape(-1), flat, values)
             np.add.at(self.sums.reshape(-1), flat % K * K + flat // K, values)
-        else:
-            added = bincount(flat, values, self.sums.size).reshape(self.sums.shape)
-            self.sums += added
-            self.sums += added.T
+            return flat
+        added = bincount(flat, values, self.sums.size).reshape(self.sums.shape)
+        self.sums += added
+        self.sums += added.T
+        return None
 
     def best(self):
         "First link of highest score, as two clusters a < b."
-        link, self.scale = argmax_link(self.sums, self.size, self.mask, self.scale)
+        link, self.scale = self.links.first(self.scale)
         return link
 
     def merge(self, a, b, node):
@@ -280,8 +342,7 @@ class LinkageState:
         self.cluster[two] = a
         self.size[a] += self.size[b]
         self.node[a] = node
-        self.mask[b] = self.mask[:, b] = -np.inf
         self.sums[a] += self.sums[b]
         self.sums[:, a] += self.sums[:, b]
         pairs = np.concatenate([to_one.ravel(), to_two.ravel(), inside.ravel()])
-        self._add(*self.wins.score_update(np.concatenate(changes), pairs))
+        self.links.merged(a, b, self._add(*self.wins.score_update(np.concatenate(changes), pairs)))
