@@ -17,6 +17,7 @@ from PIL import Image
 
 from comparison_hc.cli import main
 from comparison_hc.comparisons import Quadruplets, Triplets
+from comparison_hc.core._rows import relabel_by_size
 from comparison_hc.core.images import check_image_folder, images_from_folder
 from comparison_hc.core.plotting import COLLAPSED_TO, SIDES, TreeFigure, TreeStyle, cluster_color
 from comparison_hc.core.tree_drawing import branch_colors
@@ -32,6 +33,7 @@ from comparison_hc.evaluation._report_figures import (
     win_share,
 )
 from comparison_hc.evaluation._report_text import methods_parts
+from comparison_hc.evaluation.clusters import choose_clusters
 from comparison_hc.evaluation.report import FlatResult, Result, html_page, save_result
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -444,6 +446,41 @@ def test_a_cut_is_the_same_everywhere(opened, n_clusters):
         False,
         False,
     ]
+
+
+@pytest.mark.parametrize("nested", [True, False])
+def test_the_slider_begins_at_the_clusters_chosen_and_comes_back_to_them(opened, nested):
+    "Tree, list, matrix, map, subtitle and methods text, in either state against what Python writes."
+    plain = sample(12)
+    chosen = choose_clusters(plain.comparisons, 3, plain.dendrogram)
+    labels = plain.dendrogram.cut(3) if nested else relabel_by_size(np.arange(12) % 3)
+    result = replace(plain, partition=replace(chosen, labels=labels))
+    page, still = opened(result), opened(result, script=False)
+    stems = "() => [...document.querySelectorAll('#tree [data-stem]')].map(p => p.getAttribute('stroke'))"
+
+    def is_dashed():
+        return page.page.locator(".cutter line").last.evaluate("e => getComputedStyle(e).visibility") == "visible"
+
+    def everything(of):
+        text = [of.page.inner_text(what) for what in ("#clusters", "#lead", ".methods", ".map")]
+        marks = [of.page.evaluate(MARKS, [what, "object"]) for what in (".matrix rect", ".map circle")]
+        return *text, of.labels(), of.page.evaluate(stems), *marks
+
+    assert page.page.locator("#k-said").inner_text() == "3" and page.page.locator("#k").input_value() == "3"
+    home = everything(page)
+    assert home == everything(still) and page.labels() == dict(zip(result.names, labels.tolist()))
+    assert is_dashed() is nested and page.page.locator(".cutter circle").is_visible()
+    page.page.locator("#k").evaluate("e => { e.value = 5; e.dispatchEvent(new Event('input')); }")
+    assert page.labels() == page.cut(5) and is_dashed()
+    assert page.page.inner_text("#clusters h2") == "5 clusters, cut by merge order"
+    cut = replace(plain, n_clusters=5)
+    assert everything(page)[1:] == everything(opened(cut))[1:]
+    assert page.page.inner_text(".methods") == " ".join(sum(methods_parts(cut).values(), []))
+    page.page.locator("#k").evaluate("e => { e.value = 1; e.dispatchEvent(new Event('input')); }")
+    assert page.page.locator("#k-said").inner_text() == "not cut" and not page.page.locator("#clusters").is_visible()
+    assert page.page.inner_text("#lead") == "" and page.page.inner_text("#cut-sentence") == ""
+    page.page.locator("#k").evaluate("e => { e.value = 3; e.dispatchEvent(new Event('input')); }")
+    assert everything(page) == home
 
 
 def test_branches_of_a_larger_overview_stay_folded(opened, monkeypatch):

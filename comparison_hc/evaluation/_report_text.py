@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..core.compat import bincount
 from ..methods import methods
 from ..metrics import agreement
 from ._candidates import SUFFIX
@@ -79,8 +80,7 @@ def methods_parts(result):
         text = f"Of the comparisons it was built from, the hierarchy agrees with {agree}, contradicts {against} "
         before.append(text + f"and leaves {undecided} open.")
     if is_tree and (result.n_clusters or 1) > 1:
-        sizes = sorted(map(len, result.clusters()))
-        cut = [cut_sentence(sizes) if result.partition is None else _how_chosen(result, sizes)]
+        cut = [sentence_of_clusters(result)]
     if not is_tree:
         proof = "is proved to be the best one" if result.certificate else "is not proved to be the best one"
         after.append(f"The partition {proof} for its number of clusters.")
@@ -91,8 +91,13 @@ def methods_parts(result):
     )
 
 
-def cut_sentence(sizes):
-    "How a tree was cut into clusters of these sizes, from small to large."
+def sentence_of_clusters(result):
+    "Where the clusters of a tree come from; nothing of a single one."
+    sizes = sorted(bincount(result.labels).tolist())
+    if len(sizes) == 1:
+        return ""
+    if result.partition is not None:
+        return _how_chosen(result, sizes)
     return f"For a flat grouping it was cut into {len(sizes)} clusters, {_sizes_in_words(sizes)}."
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from html import escape
 from importlib.resources import files
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.compat import bincount, needed
+from ..core.compat import needed
 from ..core import tree_drawing as drawing
 from ..core.images import matrix_range
 from ..core.io import atomic_write, check_destination, csv_text
@@ -37,7 +37,7 @@ from ..methods import methods
 from ..metrics import adjusted_rand_index, agreement, noise_ceiling
 from . import _report_figures as figures
 from ._additive import additive_fields, additive_lines, paths_text
-from ._report_text import REFERENCES, cited_papers, cut_sentence, methods_parts
+from ._report_text import REFERENCES, cited_papers, methods_parts, sentence_of_clusters
 
 if TYPE_CHECKING:
     import altair
@@ -434,7 +434,7 @@ def _tree_parts(result):
     can_unfold = dict(collapsed=()) if n_leaves <= MOST_UNFOLDED else {}
     figure = _tree_figure(result, most if n_leaves > 1 else 0, **can_unfold)
     data = _script_data(result, figure, most) if n_leaves > 1 else None
-    over_branches = [_cutter(figure, data["stops"][(_n_cut(result) or 1) - 1])] if data else []
+    over_branches = [_cutter(figure, data["stops"][(result.n_clusters or 1) - 1])] if data else []
     collapsed = [node for node in figure.ends if node >= n_leaves]
     return dict(
         figure=figure,
@@ -535,11 +535,8 @@ def _cutter(figure, stop):
 
 
 def _script_data(result, figure, most):
-    "What the script needs: the tree, its numbered clusters for every cut, and the sizes that the picture has."
-    tree, cuts, sideways = result.dendrogram, [], figure.style.sideways
-    for k in range(1, most + 1):
-        nodes, labels = tree.cut_nodes(k), tree.cut(k)
-        cuts.append(nodes[np.argsort(labels[tree.leaf_order()[tree.starts[nodes]]])].tolist())
+    "What the script needs: the tree, the clusters and the sentences of every cut, and the sizes of the picture."
+    tree, sideways = result.dendrogram, figure.style.sideways
     return dict(
         names=list(map(visible_text, result.names)),
         children=tree.children.tolist(),
@@ -547,16 +544,15 @@ def _script_data(result, figure, most):
         parents=np.minimum(tree.parents, len(tree.parents) - 1).tolist(),  # the root's is itself
         starts=tree.starts.tolist(),
         sizes=tree.sizes.tolist(),
-        cuts=cuts,
-        k=_n_cut(result),
-        tint=figure.colors if result.partition is not None or _is_coloured_by_class(result, figure) else None,
+        cuts=[_cut_fields(result, k) for k in range(1, most + 1)],
+        k=result.n_clusters,
+        tint=figure.colors if _is_coloured_by_class(result, figure) else None,
         colours=PALETTE,
         inks=list(map(text_color, PALETTE)),
         above=ABOVE,
         stops=list(_cut_stops(tree, figure, most)),
         fixed=sorted(figure.collapsed),
         folded=sorted(figure.collapsed or collapsed_by_default(tree)),
-        sentences=[cut_sentence(sorted(bincount(tree.cut(k)).tolist())) for k in range(1, most + 1)],
         trees=[] if result.additive is None else [each.parent.tolist() for each in result.additive.trees_],
         sideways=sideways,
         pitch=figure.pitch,
@@ -565,9 +561,19 @@ def _script_data(result, figure, most):
     )
 
 
-def _n_cut(result):
-    "The number of clusters that the tree is cut into by merge order; None where they were chosen by evidence."
-    return result.n_clusters if result.partition is None else None
+def _cut_fields(result, k):
+    "Clusters and sentences of the page (subtitle, methods text, heading) where the slider is at this number."
+    if k == 1 and result.n_clusters != 1:
+        return dict(labels=None, apart=False, sentences=["", "", ""])
+    is_chosen, by_order = result.partition is not None and k == result.n_clusters, result.dendrogram.cut(k)
+    shown = result if is_chosen else replace(result, partition=None, n_clusters=k)
+    count = f"{k} cluster{'s' * (k != 1)}"
+    how = "" if result.partition is None else ", chosen by evidence" if is_chosen else ", cut by merge order"
+    return dict(
+        labels=shown.labels.tolist(),
+        apart=not np.array_equal(shown.labels, by_order),
+        sentences=[f", {count}", sentence_of_clusters(shown), count + how],
+    )
 
 
 def _is_coloured_by_class(result, figure):

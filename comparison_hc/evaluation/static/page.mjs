@@ -14,10 +14,10 @@ const painted = [...document.querySelectorAll(marks)].map(part => {
   const name = part.matches("[data-framed], [data-branch]") ? "stroke" : "fill";
   return {part, name, home: part.getAttribute(name), display: part.getAttribute("display"), text: part.textContent};
 });
-const spans = ["lead", "cut-sentence"].map(id => document.getElementById(id)).map(span => [span, span.textContent]);
+const sentences = ["#lead", "#cut-sentence", "#clusters h2"].map(name => document.querySelector(name));
 
 const members = node => data.order.slice(data.starts[node], data.starts[node] + data.sizes[node]);
-const isCut = () => state.k > 1 || data.k === 1;
+const cut = () => data.cuts[state.k - 1], isCut = () => cut().labels !== null;
 const hit = i => state.query && data.names[i].toLowerCase().includes(state.query);
 const move = (across, along = 0) => `translate(${data.sideways ? [along, across] : [across, along]})`;
 const span = (line, ...ends) => ends.forEach((end, i) => line.setAttribute((data.sideways ? "y" : "x") + (i + 1), end));
@@ -39,10 +39,11 @@ state.folded = new Set(data.folded);
 
 // The number of every node's cluster, of its class where the tree is not cut, or null.
 function tint() {
-  const number = Array(root + 1).fill(null);
-  if (!isCut()) return data.tint ?? number;
-  data.cuts[state.k - 1].forEach((node, cluster) => { number[node] = cluster; });
-  for (let node = root - 1; node >= 0; node--) number[node] ??= number[data.parents[node]];
+  const number = isCut() ? [] : data.tint ?? Array(root + 1).fill(null);
+  for (let node = number.length; node <= root; node++) {
+    const parts = node < K ? members(node).map(i => cut().labels[i]) : data.children[node - K].map(v => number[v]);
+    number.push(parts.every(part => part === parts[0]) ? parts[0] : null);
+  }
   return number;
 }
 
@@ -75,6 +76,7 @@ function draw() {
   svg.querySelectorAll(".legend").forEach(part => part.toggleAttribute("hidden", isCut()));
   svg.querySelector(".scale").setAttribute("transform", move(-less));
   cutter.setAttribute("transform", move(0, data.stops[state.k - 1] - data.stops[(data.k ?? 1) - 1]));
+  cutter.classList.toggle("apart", cut().apart);
   cutter.querySelectorAll("line").forEach(line => span(line, data.start - 6, data.start + breadth + 4));
   const [wide, tall] = data.sideways ? [width, height - less] : [width - less, height];
   const size = {viewBox: `0 0 ${wide} ${tall}`, width: wide * state.zoom, height: tall * state.zoom};
@@ -85,8 +87,7 @@ function draw() {
 
 // The same cut in every other place: additive trees, matrix, map, and sentences.
 function paint() {
-  const cluster = Array(data.names.length).fill(null), [lead, sentence] = spans;
-  if (isCut()) data.cuts[state.k - 1].forEach((node, number) => members(node).forEach(i => { cluster[i] = number; }));
+  const cluster = cut().labels ?? Array(data.names.length).fill(null);
   const colour = number => data.colours[number % data.colours.length];
   const sides = data.trees.map(parent => branchClusters(parent, cluster)), at = new Map();
   for (const {part, name, home, display, text} of painted) {
@@ -97,14 +98,15 @@ function paint() {
     if (leaf && isCut()) part.removeAttribute("display");
     else if (leaf && display) part.setAttribute("display", display);
     if (isNumber) part.textContent = isCut() ? number : text;
-    const title = part.querySelector("title");
-    if (title && isCut()) title.textContent = `${data.names[object ?? framed]}, cluster ${number}`;
+    const title = part.querySelector("title"), named = data.names[object ?? framed];
+    if (title && named !== undefined) title.textContent = isCut() ? `${named}, cluster ${number}` : named;
   }
   for (const runs of document.querySelectorAll(".matrix .runs")) {
-    const {left, pitch} = runs.dataset, shown = isCut() ? data.cuts[state.k - 1] : [];
-    const numbered = shown.map((node, number) => [number, data.starts[node], data.sizes[node]]);
-    const readable = numbered.filter(([, , size]) => size * pitch >= 11);
-    if (shown.length || data.k) runs.replaceChildren(...readable.map(([k, start, n]) => {
+    const {left, pitch} = runs.dataset, found = [];
+    for (const [start, i] of isCut() ? data.order.entries() : []) {
+      if (found.at(-1)?.[0] === cluster[i]) found.at(-1)[2]++; else found.push([cluster[i], start, 1]);
+    }
+    runs.replaceChildren(...found.filter(([, , size]) => size * pitch >= 11).map(([k, start, n]) => {
       const text = document.createElementNS(svg.namespaceURI, "text");
       text.setAttribute("x", left);
       text.setAttribute("y", 4 + pitch * (start + n / 2));
@@ -112,8 +114,6 @@ function paint() {
       return text;
     }));
   }
-  lead[0].textContent = isCut() ? `, ${state.k} cluster${state.k === 1 ? "" : "s"}` : lead[1];
-  sentence[0].textContent = isCut() ? state.k > 1 ? data.sentences[state.k - 1] : "" : sentence[1];
 }
 
 // For every branch of an additive tree the cluster of all leaves on one of its sides, or null.
@@ -165,22 +165,22 @@ function save(form) {
   image.src = text;
 }
 
-// The clusters of the cut, in the order of their numbers.
+// The sentences about the cut, and its clusters in the order of their numbers.
 function list() {
-  const said = `${state.k} cluster${state.k === 1 ? "" : "s"}`;
+  const groups = Array.from({length: isCut() ? state.k : 0}, () => []);
+  sentences.forEach((part, at) => { part.textContent = cut().sentences[at]; });
   slider.value = state.k;
-  slider.setAttribute("aria-valuetext", state.k === 1 ? "not cut" : said);
-  document.getElementById("k-said").textContent = state.k === 1 ? "not cut" : state.k;
+  slider.setAttribute("aria-valuetext", isCut() ? cut().sentences[2] : "not cut");
+  document.getElementById("k-said").textContent = isCut() ? state.k : "not cut";
   clusters.hidden = !isCut();
-  clusters.querySelector("h2").textContent = said;
-  clusters.querySelector("ul").replaceChildren(...data.cuts[state.k - 1].map((node, number) => {
+  cut().labels?.forEach((number, i) => groups[number].push(data.names[i]));
+  clusters.querySelector("ul").replaceChildren(...groups.map((names, number) => {
     const [item, badge, size] = ["li", "b", "span"].map(name => document.createElement(name));
     badge.textContent = number;
     badge.style.background = data.colours[number % data.colours.length];
     badge.style.color = data.inks[number % data.inks.length];
-    const objects = members(node).sort((a, b) => a - b);
-    size.textContent = `(${objects.length}) `;
-    item.append(badge, size, objects.map(i => data.names[i]).join(", "));
+    size.textContent = `(${names.length}) `;
+    item.append(badge, size, names.join(", "));
     return item;
   }));
 }
