@@ -13,7 +13,7 @@ from test_dashboards import sent_by
 
 from comparison_hc import InputError
 from comparison_hc.adaptive import insertion_clustering
-from comparison_hc.adaptive.trees import GrowingTree
+from comparison_hc.adaptive.trees import GrowingTree, random_hierarchy
 from comparison_hc.dashboards.costs import (
     DELTA_VALUES,
     EXACT_N,
@@ -21,14 +21,14 @@ from comparison_hc.dashboards.costs import (
     P_VALUES,
     SHAPE_NAMES,
     chart_lines,
-    questions,
     stored_questions,
     stored_runs,
 )
 from comparison_hc.dashboards.record import LETTERS, StepSettings
 from comparison_hc.dashboards.step import step_data, watch
 from comparison_hc.dashboards.step_page import step_dashboard, step_events
-from comparison_hc.oracles import HierarchyOracle, run
+from comparison_hc.oracles import Counting, HierarchyOracle, Noisy, run
+from comparison_hc.reproduce.simulation import ASKING
 
 LIVE_VALUES = StepSettings.values("live")
 properties = hypothesis_settings(deadline=None, derandomize=True, max_examples=25)
@@ -161,6 +161,14 @@ def test_events_are_the_record(p):
 
 
 # ---- stored runs
+
+
+def questions(algorithm, n, shape, p, delta, seed):
+    "How many questions one run asks. Wrong answers to a question are always the same."
+    answer = HierarchyOracle(random_hierarchy(n, shape, seed))
+    oracle = Counting(answer if p == 1 else Noisy(answer, p, seed, wrong="same"))
+    run(ASKING[algorithm](n, p, delta, seed), oracle)
+    return oracle.n_queries
 
 
 @pytest.mark.parametrize(

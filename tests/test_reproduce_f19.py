@@ -103,10 +103,7 @@ def test_without_noise_every_method_that_sees_enough_is_right():
         **r19._passive_trees(
             planted.similarity, 1.0, {3: r19.pure_groups(planted.labels, 3, 0)}, np.random.default_rng(0)
         )[0],
-        **{
-            k: v[0]
-            for k, v in r19._active_trees(planted.similarity, 100_000, np.random.default_rng(0).spawn(3)).items()
-        },
+        **{name: r19.active_tree(name, planted.similarity, 100_000, 0)[0] for name in r19.ACTIVE},
     }
     assert {
         name: average_ari(planted.levels, trees[name]) for name in ("SL", "CL", "4–AL", "4–AL–I3")

@@ -304,7 +304,7 @@ def test_a_run_keeps_the_loss_of_every_mix():
     for row in rows:
         for x in np.random.default_rng(0).random(12):
             assert loss_at(row, x) == pruning_loss(
-                alpha_linkage(distances["Euclidean"], x, r.FAMILIES[row["family"]]), labels
+                alpha_linkage(distances["Euclidean"], x, r.MIXES[row["family"]]), labels
             )
 
 
@@ -337,7 +337,7 @@ def test_a_chain_of_nearest_neighbours_makes_the_tree_of_the_definition(seed, n)
     D = np.zeros((n, n))
     D[np.triu_indices(n, 1)] = rng.random(n * (n - 1) // 2)  # averages of whole numbers may tie
     D, alpha = D + D.T, float(rng.choice([0, 1, rng.random()]))
-    for merges in r.FAMILIES.values():
+    for merges in r.MIXES.values():
         found, defined = r.chain_linkage(D, alpha, merges[0]), alpha_linkage(D, alpha, merges)
         assert set(tree_clusters(found.children)) == set(tree_clusters(defined.children))
 
@@ -345,7 +345,7 @@ def test_a_chain_of_nearest_neighbours_makes_the_tree_of_the_definition(seed, n)
 def test_a_sampled_loss_is_the_exact_one_at_its_values():
     distances, labels = r.linkage_task("rings and disks", 8, 1)
     values = np.arange(51) / 50
-    for merges in r.FAMILIES.values():
+    for merges in r.MIXES.values():
         exact = r.piecewise_loss(distances["Euclidean"], labels, merges)
         sampled = r.sampled_loss(distances["Euclidean"], labels, merges[0])
         assert np.allclose(sampled(values), exact(values)) and sampled(values).std() > 0
@@ -479,7 +479,7 @@ def figure_2(alphas, valley=0.2, held=0.0):
             "network" if name == "Omniglot" else "m",
         )
         for name, alpha in alphas.items()
-        for family in r.FAMILIES
+        for family in r.MIXES
     ]
     return pd.concat(frames, ignore_index=True)
 

@@ -15,7 +15,7 @@ from comparison_hc.comparisons import n_quadruplet_questions, n_triplet_question
 from comparison_hc.core.validation import InputError
 from comparison_hc.metrics import adjusted_rand_index
 from comparison_hc.reproduce import n20 as r
-from comparison_hc.reproduce import n20_claims, n20_figures, n20_sweeps
+from comparison_hc.reproduce import n20_claims, n20_figures, n20_sweeps, simulation
 from comparison_hc.reproduce.claims import Reproduced, find_reproductions
 from comparison_hc.reproduce.experiments import run_experiment
 
@@ -76,12 +76,12 @@ def test_mnist_run_has_one_row_a_method(plane):
 
 
 def test_what_does_not_converge_is_in_the_table_and_in_the_header(plane, monkeypatch):
-    monkeypatch.setattr(r, "MAX_ITER", 1)
-    monkeypatch.setattr(r, "TOL", 1e-9)
+    monkeypatch.setattr(simulation, "MAX_ITER", 1)
+    monkeypatch.setattr(simulation, "TOL", 1e-9)
     slow = r.t_ste
     monkeypatch.setattr(r, "t_ste", lambda *args, **more: slow(*args, **{**more, "max_iter": 1}))
     with warnings.catch_warnings():
-        warnings.simplefilter("error", r.sdp.NotConvergedWarning)
+        warnings.simplefilter("error", simulation.NotConvergedWarning)
         rows = r.mnist_run("three", 30, 0.5, 0, 0)
     lost = {row["method"] for row in rows if not row["converged"]}
     assert "t-STE" in lost and "AddS-3, SPUR" in lost and "k-means" not in lost
@@ -92,7 +92,7 @@ def test_what_does_not_converge_is_in_the_table_and_in_the_header(plane, monkeyp
 
 def test_other_warnings_pass():
     with pytest.warns(RuntimeWarning, match="hello"):
-        assert r._watched(lambda: warnings.warn("hello", RuntimeWarning, stacklevel=1) or 3) == (3, True)
+        assert r.watched(lambda: warnings.warn("hello", RuntimeWarning, stacklevel=1) or 3) == (3, True)
 
 
 def test_comparisons_do_not_see_the_width_of_the_gaussian():

@@ -5,12 +5,6 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from math import comb, log2
 
-from ..adaptive.bayesian import bayesian_insertion_clustering
-from ..adaptive.insertion import insertion_clustering
-from ..adaptive.noisy import robust_insertion_clustering
-from ..adaptive.quick import quick_clustering
-from ..adaptive.trees import random_hierarchy
-from ..oracles import Counting, HierarchyOracle, Noisy, run
 from ..theory.a18_noisy import question_bound
 from ..theory.a18_quick import QUICK_CONSTANT
 from ..theory.a18_trees import log3_hierarchies
@@ -20,20 +14,6 @@ EXACT_N = [4 << k for k in range(9)]
 NOISY_N = [4 << k for k in range(5)]
 P_VALUES = [0.7, 0.8, 0.9, 0.95]
 DELTA_VALUES = [0.01, 0.05, 0.2]
-
-
-def questions(algorithm, n, shape, p, delta, seed):
-    "How many questions one run asks. Wrong answers to a question are always the same."
-    answer = HierarchyOracle(random_hierarchy(n, shape, seed))
-    oracle = Counting(answer if p == 1 else Noisy(answer, p, seed, wrong="same"))
-    learners = {
-        "insertion": lambda: insertion_clustering(n),
-        "quick": lambda: quick_clustering(n, seed),
-        "robust": lambda: robust_insertion_clustering(n, p, delta, seed),
-        "bayesian": lambda: bayesian_insertion_clustering(n, p, delta, seed),
-    }
-    run(learners[algorithm](), oracle)
-    return oracle.n_queries
 
 
 @cache

@@ -4,19 +4,19 @@ import warnings
 from dataclasses import dataclass
 from math import log, sqrt
 
-import numpy as np
-
 from ..comparisons import n_quadruplet_questions, n_triplet_questions
 from ..core.parallel import limited_threads
 from ..core.validation import check_flag, check_integer, integer_from, number_from, one_of
 from .framework import SEED_HELP, Settings, no_step, setting
-from ..flat.planted import gaussians, uniform_beta, uniform_normal
 from ..flat.spur_search import spur
+from ..reproduce.simulation import FAMILIES as N20_FAMILIES
+from ..reproduce.simulation import SIMILARITIES as N20_SIMILARITIES
+from ..reproduce.simulation import equal_sizes
 
 MOST_OBJECTS = 400
 MOST_ANSWERS = 5_000_000
-FAMILIES = {"normal": gaussians, "uniform + beta": uniform_beta, "uniform + normal": uniform_normal}
-SIMILARITIES = {"AddS-3": "triplets", "AddS-4": "quadruplets", "MulK-3": "triplets"}  # and what they are made of
+FAMILIES = {name: pair for name, pair in N20_FAMILIES.items() if not name.endswith("as published")}
+SIMILARITIES = {name: N20_SIMILARITIES[name][0] for name in ("AddS-3", "AddS-4", "MulK-3")}  # what they are made of
 N_LIVE = [60, 80, 100, 120, 150, 200, 250, 300, 350, 400]
 K_LIVE = [*range(1, 11), 12, 15, 20, 30, 50, 100, 200, 400]
 A_LIVE = [-6, -4, -2, 0, 0.5, 1, 1.5, *(round(2 + 0.1 * step, 1) for step in range(46))]
@@ -70,7 +70,7 @@ class FlatSettings(Settings):
     @property
     def sizes(self):
         "Objects in each planted cluster."
-        return tuple(len(part) for part in np.array_split(range(self.n), self.k))
+        return tuple(equal_sizes(self.n, self.k))
 
     @property
     def kind(self):

@@ -12,19 +12,18 @@ from math import isinf
 
 from .framework import Draw, as_settings, no_step, random_stream
 from comparison_hc.dashboards.planted_settings import (
-    ASKING,
     MOST_ANSWERS,
     NONE_SEEN,
     TOO_MANY,
     TWO_OBJECTS,
     PlantedSettings,
-    asking_tree,
-    given_tree,
     setting_notes,
 )
 from ..hierarchical.planted import planted_hierarchy
 from ..metrics import average_ari
 from ..oracles import sample_quadruplets
+from ..reproduce.f19 import ACTIVE
+from ..reproduce.simulation import GROUP_SIZES, MU, SIGMA, active_tree, passive_tree, pure_groups
 
 # %% ../../nbs/dashboards/61_planted.ipynb #c5afa1d7
 STREAMS = ("noise", "sample", "groups of 3", "groups of 5", "SL", "CL", "4K–AL–act")
@@ -46,8 +45,8 @@ class PlantedInstance(Draw):
     def model(self):
         "`PlantedHierarchy`."
         s = self.settings
-        delta, sigma = (0.1, 0.0) if isinf(s.snr) else (0.1 * s.snr, 0.1)
-        return planted_hierarchy(s.n_pure, s.n_levels, 0.8, delta, sigma, self.stream("noise"))
+        delta, sigma = (SIGMA, 0.0) if isinf(s.snr) else (SIGMA * s.snr, SIGMA)
+        return planted_hierarchy(s.n_pure, s.n_levels, MU, delta, sigma, self.stream("noise"))
 
     @cached_property
     def answers(self):
@@ -75,9 +74,18 @@ class PlantedInstance(Draw):
         "What a method makes of this draw."
         trees = self.asked if method in ("SL", "CL") else self.given
         if method not in trees:
-            make = asking_tree if method in ASKING else given_tree
-            trees[method] = make(self, method, step)
+            trees[method] = self._make(method, step)
         return trees[method]
+
+    def _make(self, method, step):
+        w = self.model.similarity
+        if method in ACTIVE:
+            rng, watched = self.stream(method), lambda asked: step(f"{method}: {asked:,} questions")
+            return active_tree(method, w, None if method in ("SL", "CL") else self.n_answers, rng, watched)
+        size = GROUP_SIZES.get(method)
+        groups = size and pure_groups(self.model.labels, size, self.stream(f"groups of {size}"))
+        watched = lambda done, total: step(method, done, total)  # noqa: E731
+        return passive_tree(method, w, self.answers, groups, watched), self.n_answers
 
 # %% ../../nbs/dashboards/61_planted.ipynb #58a8d959
 def why_not(instance, method):

@@ -6,16 +6,8 @@ from math import inf, isinf
 from ..comparisons import n_quadruplet_questions
 from ..core.validation import check_integer, check_number, integer_from, is_real, number_from, one_of, require
 from .framework import SEED_HELP, Settings, setting
-from ..hierarchical.average import quadruplet_average_linkage, quadruplet_average_linkage_ranked
-from comparison_hc.hierarchical.kernel import (
-    kernel_active,
-    kernel_average_linkage,
-    kernel_passive,
-    kernel_passive_ranked,
-)
-from ..hierarchical.linkage import complete_linkage, single_linkage
-from ..oracles import Counting, SimilarityOracle, run
-from ..reproduce.f19 import planted_methods, pure_groups
+from ..reproduce.f19 import planted_methods
+from ..reproduce.simulation import GROUP_SIZES
 
 MOST_OBJECTS = 480
 MOST_ANSWERS = 45_000_000
@@ -79,7 +71,6 @@ class PlantedSettings(Settings):
         return n_quadruplet_questions(self.n_objects)
 
 
-GROUP_SIZES = {"4–AL": None, "4–AL–I3": 3, "4–AL–I5": 5}  # of initial clusters
 TWO_OBJECTS = "Two objects make one pair, and one pair cannot be compared with anything."
 TOO_MANY = (
     "p = {p:g} makes about {expected:,.0f} answers here, and this page lists at most {most:,}."
@@ -114,44 +105,3 @@ def setting_notes(settings):
         SMALL.format(s.n_pure): s.n_pure == 2 and uses_groups,
     }
     return [note for note, holds in notes.items() if holds]
-
-
-ASKING = ("SL", "CL", "4K–AL–act")
-
-
-def given_tree(draw, method, step):
-    "The tree of a method that is given its answers."
-    w, answers = draw.model.similarity, draw.answers
-
-    def watched(done, total):
-        step(method, done, total)
-
-    if method in GROUP_SIZES:
-        size = GROUP_SIZES[method]
-        initial = size and pure_groups(draw.model.labels, size, draw.stream(f"groups of {size}"))
-        if answers is None:
-            tree = quadruplet_average_linkage_ranked(w, initial, progress=watched)
-        else:
-            tree = quadruplet_average_linkage(answers, initial, progress=watched)
-        return tree, draw.n_answers
-    self_pairs = method == "4K–AL, self-pairs"
-    if answers is None:
-        kernel = kernel_passive_ranked(w, self_pairs)
-    else:
-        kernel = kernel_passive(answers, self_pairs, progress=watched)
-    return kernel_average_linkage(kernel), draw.n_answers
-
-
-def asking_tree(draw, method, step):
-    "The tree of a method that asks."
-    w, n, rng = draw.model.similarity, draw.settings.n_objects, draw.stream(method)
-    chooses = method == "4K–AL–act"
-    if chooses and draw.answers is None:
-        return kernel_average_linkage(kernel_passive_ranked(w)), draw.n_answers  # it asks everything
-    if chooses:
-        algorithm = kernel_active(n, rng=rng, n_comparisons=draw.n_answers)
-    else:
-        algorithm = {"SL": single_linkage, "CL": complete_linkage}[method](n, rng)
-    oracle = Counting(SimilarityOracle(w))
-    made = run(algorithm, oracle, progress=lambda asked: step(f"{method}: {asked:,} questions"))
-    return (kernel_average_linkage(made) if chooses else made), oracle.n_queries

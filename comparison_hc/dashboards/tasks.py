@@ -8,6 +8,7 @@ from ..core.validation import as_rng, integer_from, one_of
 from .framework import Settings, setting
 from ..link.merge import rings_and_disks
 from ..reproduce.l20_tasks import cosine_distances, edge_histograms
+from ..reproduce.simulation import MIXES
 
 
 @dataclass(frozen=True)
@@ -88,11 +89,7 @@ METRICS = {
 MOST_POINTS = 50  # a class
 SIZES = [2, 3, 5, 10, 15, 20, 30, 40, 50]
 MOST_TASKS = 1000  # in the average
-FAMILIES = {
-    "single–complete": ("single", "complete"),
-    "average–complete": ("average", "complete"),
-    "two metrics": "complete",
-}
+FAMILIES = MIXES | {"two metrics": "complete"}
 SHOWN = (1, 2, 5, 10, 20, 50, 100, 200, 500)  # tasks after which the average is shown
 TASK_HELP = "which task is shown; another number is another draw"
 TASKS_HELP = "how many tasks, from number 0 on, the average is over"

@@ -163,8 +163,9 @@ _MOVED = {  # modules of the first edition, as its journals name them
 
 
 def _where_it_is_now(name):
-    "The full name of a function, if a journal of the first edition calls it by its old one."
-    found = re.fullmatch(r"comparison_hc\.(\w+)\.(.*)", str(name))
+    "The full name of a function, if an older journal calls it by its old one."
+    name = re.sub(r"^comparison_hc\.whatif\.runs\.", "comparison_hc.reproduce.simulation.", str(name))
+    found = re.fullmatch(r"comparison_hc\.(\w+)\.(.*)", name)
     if found is None or found[1] not in _MOVED:
         return name
     return f"comparison_hc.reproduce.{_MOVED[found[1]]}.{found[2]}"

@@ -5,29 +5,16 @@ import numpy as np
 from ..comparisons import n_quadruplet_questions, pair_from_index
 from ..core.compat import bincount
 from ..core.kernels import quadruplet_kernel
-from ..core.validation import as_rng, check_integer, check_labels, check_number
-from ..hierarchical.average import quadruplet_average_linkage, quadruplet_average_linkage_ranked
-from ..hierarchical.kernel import kernel_active, kernel_average_linkage, kernel_passive_ranked
-from ..hierarchical.linkage import complete_linkage, single_linkage
+from ..core.validation import as_rng, check_number
+from ..hierarchical.kernel import kernel_average_linkage
 from ..hierarchical.planted import planted_hierarchy
 from ..metrics import average_ari
-from ..oracles import Counting, SimilarityOracle, run, sample_quadruplets
+from ..oracles import sample_quadruplets
 from .experiments import parameter_grid
+from .simulation import GROUP_SIZES, MU, SIGMA, active_tree, passive_tree, pure_groups
 
+ACTIVE = ("SL", "CL", "4K–AL–act")
 planted_methods = ("SL", "CL", "4K–AL", "4K–AL, self-pairs", "4K–AL–act", "4–AL", "4–AL–I3", "4–AL–I5")
-
-
-def pure_groups(labels, size, rng):
-    """Every pure cluster split uniformly at random into groups of `size` objects; what is left over makes one smaller
-    group (F19, section 4.1).
-    """
-    labels = check_labels(labels)
-    size = check_integer(size, "size")
-    rng, groups = as_rng(rng), []
-    for label in np.unique(labels):
-        members = rng.permutation(np.flatnonzero(labels == label)).tolist()
-        groups += [members[start : start + size] for start in range(0, len(members), size)]
-    return groups
 
 
 def both_kernels(answers):
@@ -41,47 +28,24 @@ def both_kernels(answers):
 
 def _passive_trees(similarity, p, groups, rng):
     "What the passive methods make of one sample."
-    starts = {"4–AL": None, **{f"4–AL–I{size}": initial for size, initial in groups.items()}}
+    answers = None if p == 1 else sample_quadruplets(similarity, p, rng)
+    made = {name: passive_tree(name, similarity, answers, groups.get(size)) for name, size in GROUP_SIZES.items()}
     if p == 1:
-        n_answers = n_quadruplet_questions(len(similarity))
-        trees = {name: quadruplet_average_linkage_ranked(similarity, initial) for name, initial in starts.items()}
-        kernels = {
-            "4K–AL": kernel_passive_ranked(similarity),
-            "4K–AL, self-pairs": kernel_passive_ranked(similarity, self_pairs=True),
-        }
-    else:
-        answers = sample_quadruplets(similarity, p, rng)
-        n_answers = len(answers)
-        trees = {name: quadruplet_average_linkage(answers, initial) for name, initial in starts.items()}
-        kernels = both_kernels(answers)
-    return trees | {name: kernel_average_linkage(K) for name, K in kernels.items()}, n_answers
-
-
-def _active_trees(similarity, budget, rngs):
-    "What the methods that ask make of it."
-    trees, n = {}, len(similarity)
-    for name, algorithm, rng in (("SL", single_linkage, rngs[0]), ("CL", complete_linkage, rngs[1])):
-        oracle = Counting(SimilarityOracle(similarity))
-        trees[name] = run(algorithm(n, rng), oracle), oracle.n_queries
-    if budget == n_quadruplet_questions(n):
-        kernel, asked = kernel_passive_ranked(similarity), budget
-    else:
-        oracle = Counting(SimilarityOracle(similarity))
-        kernel = run(kernel_active(n, rng=rngs[2], n_comparisons=budget), oracle)
-        asked = oracle.n_queries
-    trees["4K–AL–act"] = kernel_average_linkage(kernel), asked
-    return trees
+        kernels = {name: passive_tree(name, similarity, None) for name in ("4K–AL", "4K–AL, self-pairs")}
+        return made | kernels, n_quadruplet_questions(len(similarity))
+    return made | {name: kernel_average_linkage(K) for name, K in both_kernels(answers).items()}, len(answers)
 
 
 def planted_run(delta, p, n_pure, repetition, rng):
     "All methods on one instance of the planted model with μ = 0.8, σ = 0.1, L = 3 (F19, figures 2 and S.1)."
     p = check_number(p, "p", 0, 1)
     for_model, for_sample, for_threes, for_fives, *for_active = as_rng(rng).spawn(7)
-    planted = planted_hierarchy(n_pure, 3, mu=0.8, delta=delta, sigma=0.1, rng=for_model)
+    planted = planted_hierarchy(n_pure, 3, mu=MU, delta=delta, sigma=SIGMA, rng=for_model)
     groups = {3: pure_groups(planted.labels, 3, for_threes), 5: pure_groups(planted.labels, 5, for_fives)}
     trees, n_answers = _passive_trees(planted.similarity, p, groups, for_sample)
     found = {name: (tree, n_answers) for name, tree in trees.items()}
-    found |= _active_trees(planted.similarity, n_answers, for_active)
+    for name, own in zip(ACTIVE, for_active):
+        found[name] = active_tree(name, planted.similarity, n_answers, own)
     rows = []
     for name in planted_methods:
         tree, comparisons = found[name]

@@ -11,6 +11,7 @@ from ..link.losses import PiecewiseLoss, widest_interval
 from ..metrics import pruning_loss
 from .experiments import parameter_grid
 from .l20_tasks import linkage_task
+from .simulation import MIXES
 
 
 @compiled
@@ -74,9 +75,6 @@ def sampled_loss(D, labels, first="single"):
     return PiecewiseLoss(np.array(ends), np.array(losses), N_VALUES)
 
 
-FAMILIES = {"single–complete": ("single", "complete"), "average–complete": ("average", "complete")}
-
-
 def _row(curve, n, k):
     "An exact loss curve as plain values."
     simple = curve.simplified()
@@ -104,7 +102,7 @@ def merge_family_run(dataset, per_class, instance, rng):
             **_row(piecewise_loss(D, labels, merges) if is_exact else sampled_loss(D, labels, merges[0]), *size),
         )
         for metric, D in distances.items()
-        for family, merges in FAMILIES.items()
+        for family, merges in MIXES.items()
     ]
 
 

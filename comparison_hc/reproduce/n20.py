@@ -1,70 +1,20 @@
 """One planted run, one run on digits, one on cars and one on food; their grids, and what is kept of them."""
 
-import warnings
 from functools import cache
 
 import numpy as np
 
 from ..comparisons import n_quadruplet_questions, n_triplet_questions
-from ..core.validation import NotConvergedWarning, as_rng, check_integer, require
+from ..core.validation import as_rng, check_integer, require
 from ..datasets import load_dataset
 from ..evaluation.embedding import t_ste
-from ..flat import sdp
-from comparison_hc.flat.planted import (
-    gaussians,
-    n_comparisons,
-    planted_partition,
-    sample_comparisons,
-    uniform_beta,
-    uniform_normal,
-)
-from ..flat.spur_search import round_solution
-from ..flat.similarity import adds3, adds4, mulk3, mulk4
-from ..flat.spur_search import spur
+from ..flat.planted import n_comparisons, planted_partition, sample_comparisons
+from ..flat.similarity import adds3, mulk3
 from ..metrics import adjusted_rand_index
 from .experiments import parameter_grid
+from .simulation import FAMILIES, SIMILARITIES, equal_sizes, sdp_labels, spur_watched, watched
 
-TOL, MAX_ITER = 1e-2, 300  # of every SDP: relative duality gap, and iterations before it gives up
-
-
-def _watched(call):
-    "(what call() returns, whether every iteration in it converged). Other warnings pass."
-    with warnings.catch_warnings(record=True) as seen:
-        warnings.simplefilter("always")
-        result = call()
-    lost = [w for w in seen if issubclass(w.category, NotConvergedWarning)]
-    for w in seen:
-        if w not in lost:
-            warnings.warn_explicit(w.message, w.category, w.filename, w.lineno)
-    return result, not lost
-
-
-def _spur(S, n_comparisons, rng):
-    "(`SpurResult`, whether all its SDPs converged)."
-    return _watched(lambda: spur(S, n_comparisons, tol=TOL, max_iter=MAX_ITER, rng=rng))
-
-
-def _sdp_labels(S, k, rng):
-    "(labels from SDP-k, whether it converged)."
-    solution, converged = _watched(lambda: sdp.sdp_k(S, k, TOL, MAX_ITER, rng))
-    return (round_solution(solution.X, k, rng=rng) if solution.labels is None else solution.labels), converged
-
-
-def published_uniform_normal(delta):
-    "N((1+δ)/2, 1) over uniform on [0, 1], as N20's published code has it. Its true δ is much smaller."
-    from scipy.stats import norm, uniform
-
-    return norm((1 + delta) / 2, 1), uniform(0, 1)
-
-
-FAMILIES = {
-    "normal": gaussians,
-    "uniform + beta": uniform_beta,
-    "uniform + normal": uniform_normal,
-    "uniform + normal, as published": published_uniform_normal,
-}
-
-_KINDS = {"triplets": (n_triplet_questions, adds3, mulk3, 3), "quadruplets": (n_quadruplet_questions, adds4, mulk4, 4)}
+_KINDS = {"triplets": (n_triplet_questions, 3), "quadruplets": (n_quadruplet_questions, 4)}
 
 
 def _one_of(value, name, known):
@@ -89,19 +39,15 @@ def planted_partition_run(kind, family, delta, epsilon, a, n, k, repetition, rng
     return planted_methods(planted, kind, epsilon, a, *others)
 
 
-def equal_sizes(n, k):
-    "Sizes that are equal up to one."
-    return [n // k + (cluster < n % k) for cluster in range(k)]
-
-
 def planted_methods(planted, kind, epsilon, a, for_sample, for_spur, for_mulk):
     "What AddS with SPUR, and MulK with SDP-k for SPUR's k, make of a sample of answers."
-    exist, add, mul, order = _KINDS[kind]
+    exist, order = _KINDS[kind]
+    add, mul = (SIMILARITIES[f"{name}-{order}"][1] for name in ("AddS", "MulK"))
     n = len(planted.labels)
     m, exhausted = how_many(n, a, exist(n))
     answers = sample_comparisons(planted, kind, m, epsilon, for_sample)
-    found, found_converged = _spur(add(answers, n), len(answers), for_spur)
-    labels, labels_converged = _sdp_labels(mul(answers, n), found.n_clusters, for_mulk)
+    found, found_converged = spur_watched(add(answers, n), len(answers), for_spur)
+    labels, labels_converged = sdp_labels(mul(answers, n), found.n_clusters, for_mulk)
     common = dict(comparisons=len(answers), exhausted=exhausted, true_delta=planted.delta, n_clusters=found.n_clusters)
     return [
         {
@@ -157,13 +103,13 @@ def mnist_run(dataset, n, a, repetition, rng):
     m, exhausted = how_many(n, a, n_triplet_questions(n))
     triplets = sample_comparisons(gaussian_similarity(points), "triplets", m, 1.0, for_sample)
     S = adds3(triplets, n)
-    found, converged = _spur(S, len(triplets), for_spur)
-    embedding, embedded = _watched(lambda: t_ste(triplets, 2, n_starts=1, max_iter=300, rng=others[0], n_objects=n))
+    found, converged = spur_watched(S, len(triplets), for_spur)
+    embedding, embedded = watched(lambda: t_ste(triplets, 2, n_starts=1, max_iter=300, rng=others[0], n_objects=n))
     results = {
         "k-means": (_k_means(points, k, others[1]), True),
         "t-STE": (_k_means(embedding.points, k, others[2]), embedded),
-        "MulK-3": _sdp_labels(mulk3(triplets, n), k, others[3]),
-        "AddS-3, k known": _sdp_labels(S, k, others[4]),
+        "MulK-3": sdp_labels(mulk3(triplets, n), k, others[3]),
+        "AddS-3, k known": sdp_labels(S, k, others[4]),
         "AddS-3, SPUR": (found.labels, converged),
     }
     return [
@@ -186,13 +132,13 @@ def answer_partitions(triplets, n_objects, numbers=None, rng=0):
     "What N20's methods and t-STE with k-means make of people's answers."
     for_spur, for_t_ste, *others = as_rng(rng).spawn(5)
     S, M = adds3(triplets, n_objects), mulk3(triplets, n_objects)
-    found, converged = _spur(S, len(triplets), for_spur)
-    embedding, embedded = _watched(lambda: t_ste(triplets, 2, rng=for_t_ste, n_objects=n_objects))
+    found, converged = spur_watched(S, len(triplets), for_spur)
+    embedding, embedded = watched(lambda: t_ste(triplets, 2, rng=for_t_ste, n_objects=n_objects))
     results = {"AddS-3, SPUR": (found.labels, converged)}
     for k in (found.n_clusters,) if numbers is None else numbers:
         results |= {
-            f"AddS-3, k = {k}": _sdp_labels(S, k, others[0]),
-            f"MulK-3, k = {k}": _sdp_labels(M, k, others[1]),
+            f"AddS-3, k = {k}": sdp_labels(S, k, others[0]),
+            f"MulK-3, k = {k}": sdp_labels(M, k, others[1]),
             f"t-STE, k = {k}": (_k_means(embedding.points, k, others[2]), embedded),
         }
     return results
@@ -246,7 +192,7 @@ def food_partition(rng=0):
     from pandas import DataFrame
 
     rows = food_answers()
-    found, _ = _spur(adds3(rows, 100), len(rows), as_rng(rng))
+    found, _ = spur_watched(adds3(rows, 100), len(rows), as_rng(rng))
     dishes = DataFrame({"dish": load_dataset("food").objects, "cluster": found.labels + 1})
     return dishes.sort_values(["cluster", "dish"], ignore_index=True)
 

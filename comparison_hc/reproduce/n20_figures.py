@@ -3,10 +3,7 @@
 from .claims import register_reproduction
 from .experiments import parameter_grid
 from comparison_hc.reproduce.n20 import (
-    FAMILIES,
-    MAX_ITER,
     OUTLIERS,
-    TOL,
     agreement_summary,
     ari_summary,
     car_partitions_run,
@@ -27,6 +24,7 @@ from comparison_hc.reproduce.n20_claims import (
     food_claims,
 )
 from .readings import which_setting
+from .simulation import FAMILIES, MAX_ITER, TOL
 
 
 def describe_ari(summary):

@@ -11,10 +11,11 @@ from ..flat.similarity import adds3, mulk3
 from ..metrics import adjusted_rand_index
 from .claims import BY_CONSTRUCTION, Claim, register_reproduction
 from .experiments import parameter_grid
-from .n20 import MAX_ITER, TOL, ari_summary, equal_sizes, how_many, planted_methods
+from .n20 import ari_summary, how_many, planted_methods
 from .n20_claims import BETTER, ENOUGH, NEAR
 from .n20_figures import ari_chart
 from .readings import gap_and_error
+from .simulation import MAX_ITER, TOL, equal_sizes
 
 
 def sweep_run(n, k, delta, sigma, epsilon, a, repetition, rng):

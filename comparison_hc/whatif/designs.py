@@ -11,7 +11,7 @@ from ..hierarchical.planted import planted_hierarchy
 from ..methods import build_hierarchy
 from ..metrics import average_ari
 from ..oracles import Budget, BudgetExhausted, Noisy, SimilarityOracle, run
-from .runs import MU, SIGMA
+from ..reproduce.simulation import MU, SIGMA
 
 
 def hidden_groups(n_objects, n_levels, delta_over_sigma, rng):

@@ -43,7 +43,7 @@ def check_planted(run):
 PLANTED = Model(
     "planted",
     "a hierarchy planted in noise, and comparisons of it (F19)",
-    "comparison_hc.whatif.runs",
+    "comparison_hc.reproduce.simulation",
     "planted_whatif",
     (
         Parameter(
@@ -127,7 +127,7 @@ def _clusters_to_find(said):
 FLAT = Model(
     "flat",
     "a partition planted in noise, and comparisons of it (N20)",
-    "comparison_hc.whatif.runs",
+    "comparison_hc.reproduce.simulation",
     "flat_whatif",
     (
         Parameter("n", "objects", "how many objects", integer_from(3, 1000), 60, 1000),
@@ -205,7 +205,7 @@ def _fitting_algorithms(said):
 ADAPTIVE = Model(
     "adaptive",
     "a hidden tree, and questions chosen one after the other (A18)",
-    "comparison_hc.whatif.runs",
+    "comparison_hc.reproduce.simulation",
     "adaptive_whatif",
     (
         Parameter("n", "items", "how many items", integer_from(3, 2000), (8, 16, 32, 64), (16, 64, 256, 1024)),
@@ -256,7 +256,7 @@ def check_link(run):
 LINK = Model(
     "link",
     "random tasks with known classes, and a mix of two linkages (L20)",
-    "comparison_hc.whatif.runs",
+    "comparison_hc.reproduce.simulation",
     "link_whatif",
     (
         Parameter(
