@@ -1040,3 +1040,25 @@ def test_files_that_are_not_read_are_named(tmp_path):
     (tmp_path / "README.md").unlink()
     (tmp_path / "trials" / "tree.png").unlink()
     assert "not read" not in str(read_comparisons(tmp_path).reading)
+
+
+@pytest.mark.parametrize("answer", ["a name", "a side"])
+@pytest.mark.parametrize("kind", ["triplets", "odd-one-out"])
+def test_what_a_refusal_proposes_can_be_read(tmp_path, kind, answer):
+    rows, sides = (SHOWN, [not left for left in LEFT]) if kind == "triplets" else (TRIOS, ODD_AT)
+    offset = 1 if kind == "triplets" else 0
+    names = ("left", "right") if kind == "triplets" else ("left", "middle", "right")
+    answers = [row[offset + at] if answer == "a name" else names[at] for row, at in zip(rows, sides)]
+    if kind == "odd-one-out" and answer == "a side":
+        answers = [str(at + 1) for at in sides]
+    path = tmp_path / "a.csv"
+    path.write_text(text([(*row, 400 + n, a) for n, (row, a) in enumerate(zip(rows, answers))], "foo,bar,baz,qux,quux"))
+    with pytest.raises(InputError, match="--columns foo,bar,baz.*--answer quux") as error:
+        read_comparisons(path, kind=kind)
+    told = dict(re.findall(r"--(columns|answer) ([^)]*)\)", str(error.value)))
+    found = read_comparisons(path, kind=kind, columns=told["columns"].split(","), answer=told["answer"])
+    expected = read_comparisons([list(row) for row in ROWS])
+    if kind == "triplets":
+        assert named(found) == named(expected)
+    else:
+        assert "quux = answer" in str(found.reading) and len(found) == 2 * len(rows)

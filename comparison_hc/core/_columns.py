@@ -292,10 +292,10 @@ def _roles_by_name(table, options, rest, answer):
         objects = [c for c in rest if c != picked] if answer is None and len(rest) == width + 1 else rest
         if len(objects) != width:
             beside = " beside those with other roles" if len(rest) < table.frame.shape[1] else ""
-            how = "say columns=… (--columns …) or respondent=… (--respondent …) if the file has others"
+            how = _likely_columns(table, kind, rest) or "say columns=… (--columns …) if the file has others"
             twice = [name for name in dict.fromkeys(names or ()) if name and names.count(name) > 1]
             how += "; " * bool(twice) + ", ".join(f"{name!r} is there {names.count(name)} times" for name in twice)
-            shown = "" if names is None else ": " + ", ".join(names[c] for c in rest[:12]) + " …" * (len(rest) > 12)
+            shown = "" if names is None else ": " + ", ".join(names[c] for c in rest)
             text = (
                 f"{table.where(0)} must be {width} columns{beside} ({how}{'' if options.format else looks_like(names)})"
             )
@@ -305,6 +305,24 @@ def _roles_by_name(table, options, rest, answer):
     if names is not None:
         _refuse_contradictions(found, by_role, kind, names)
     return found
+
+
+def _likely_columns(table, kind, rest):
+    "What would make a file readable, by which columns share names as those of objects do; empty if that is not clear."
+    width, cells = WIDTHS[kind], {c: table.frame[c].to_numpy() for c in rest}
+    found = {c: set(cells[c]) - {""} for c in rest}
+    alike = [c for c in rest if len(found[c]) > 1 and any(found[c] & found[d] for d in rest if d != c)]
+    repeats = [c for c in alike if np.any([cells[c] == cells[d] for d in alike if d != c], axis=0).all()]
+    codes = [c for c in rest if c not in alike and 0 < len(found[c]) <= 2 and len(table.frame) > len(found[c])]
+    answer = codes if len(alike) == width else repeats if len(alike) == width + 1 else []
+    if len(alike) - len(answer) * (answer is repeats) != width or len(answer) > 1:
+        return ""
+    text = told_columns([c for c in alike if c not in answer], table.names)
+    if not answer:
+        order = {"triplets": "anchor, nearer, farther"}.get(kind, "that of the kind")
+        return f"say {text}, in the order {order}, if these are the objects"
+    name = answer[0] if table.names is None else table.names[answer[0]]
+    return f"say {text} and answer={name!r} (--answer {name}), if these are the objects shown and the answer"
 
 
 def _only(by_role, *roles):
