@@ -1052,11 +1052,13 @@ def test_what_a_refusal_proposes_can_be_read(tmp_path, kind, answer):
     if kind == "odd-one-out" and answer == "a side":
         answers = [str(at + 1) for at in sides]
     path = tmp_path / "a.csv"
-    path.write_text(text([(*row, 400 + n, a) for n, (row, a) in enumerate(zip(rows, answers))], "foo,bar,baz,qux,quux"))
-    with pytest.raises(InputError, match="--columns foo,bar,baz.*--answer quux") as error:
+    cells = [("1", n, *row, 400 + n, a) for n, (row, a) in enumerate(zip(rows, answers))]
+    path.write_text(text(cells, "block,number,foo,the bar,baz,qux,quux"))  # as programs for experiments write it
+    with pytest.raises(InputError, match="--columns 'foo,the bar,baz'.*--answer quux") as error:
         read_comparisons(path, kind=kind)
     told = dict(re.findall(r"--(columns|answer) ([^)]*)\)", str(error.value)))
-    found = read_comparisons(path, kind=kind, columns=told["columns"].split(","), answer=told["answer"])
+    columns = told["columns"].strip("'").split(",")
+    found = read_comparisons(path, kind=kind, columns=columns, answer=told["answer"])
     expected = read_comparisons([list(row) for row in ROWS])
     if kind == "triplets":
         assert named(found) == named(expected)

@@ -1,6 +1,7 @@
 "What columns are called: numbers and words, headers, and the roles that names of columns tell."
 
 import re
+import shlex
 import unicodedata
 from dataclasses import dataclass, replace
 
@@ -250,7 +251,7 @@ def told_columns(columns, names):
     "How a user says these columns."
     plain = names is not None and all("," not in names[c] and names.count(names[c]) == 1 for c in columns)
     told = [names[c] if plain else c for c in columns]
-    return f"columns={told} (--columns {','.join(map(str, told))})"
+    return f"columns={told} (--columns {shlex.quote(','.join(map(str, told)))})"
 
 
 def find_roles(table, options):
@@ -309,20 +310,27 @@ def _roles_by_name(table, options, rest, answer):
 
 def _likely_columns(table, kind, rest):
     "What would make a file readable, by which columns share names as those of objects do; empty if that is not clear."
-    width, cells = WIDTHS[kind], {c: table.frame[c].to_numpy() for c in rest}
+    names, width, cells = table.names, WIDTHS[kind], {c: table.frame[c].to_numpy() for c in rest}
     found = {c: set(cells[c]) - {""} for c in rest}
-    alike = [c for c in rest if len(found[c]) > 1 and any(found[c] & found[d] for d in rest if d != c)]
-    repeats = [c for c in alike if np.any([cells[c] == cells[d] for d in alike if d != c], axis=0).all()]
-    codes = [c for c in rest if c not in alike and 0 < len(found[c]) <= 2 and len(table.frame) > len(found[c])]
-    answer = codes if len(alike) == width else repeats if len(alike) == width + 1 else []
-    if len(alike) - len(answer) * (answer is repeats) != width or len(answer) > 1:
+    alike = [c for c in rest if any(len(found[c] & found[d]) > 1 for d in rest if d != c)]
+    if len(alike) == width:
+        answers = [c for c in rest if c not in alike and 1 < len(found[c]) <= width]
+    elif len(alike) == width + 1:
+        answers = [c for c in alike if np.any([cells[c] == cells[d] for d in alike if d != c], axis=0).all()]
+    else:
         return ""
-    text = told_columns([c for c in alike if c not in answer], table.names)
-    if not answer:
+    named = [c for c in answers if names is not None and role_of_name(name_parts(names[c])) == "answer"]
+    answers = named if len(answers) > 1 else answers
+    objects = [c for c in alike if c not in answers]
+    if len(objects) != width or len(answers) > 1:
+        return ""
+    text = told_columns(objects, names)
+    if not answers:
         order = {"triplets": "anchor, nearer, farther"}.get(kind, "that of the kind")
         return f"say {text}, in the order {order}, if these are the objects"
-    name = answer[0] if table.names is None else table.names[answer[0]]
-    return f"say {text} and answer={name!r} (--answer {name}), if these are the objects shown and the answer"
+    name = str(answers[0] if names is None else names[answers[0]])
+    told = f"answer={name!r} (--answer {shlex.quote(name)})"
+    return f"say {text} and {told}, if these are the objects shown and the answer"
 
 
 def _only(by_role, *roles):
