@@ -6,7 +6,8 @@ from math import isfinite
 import numpy as np
 
 from .framework import no_step, Page, Try
-from .pictures import VEGA_SHAPES, chart_spec
+from ..core.charts import mean_layers, scales
+from .pictures import chart_spec
 from comparison_hc.dashboards.plan import (
     REPETITIONS,
     SIZES,
@@ -37,7 +38,6 @@ def plan_chart():
     "AARI over questions."
     import altair as alt
 
-    domain = list(LOOKS)
     across = dict(
         title="new questions of all people (log scale)",
         axis=alt.Axis(values=[60, 120, 240, 480, 1000, 2000, 4000, 8000], format="~s", labelOverlap=True, grid=False),
@@ -46,17 +46,13 @@ def plan_chart():
     up = dict(title="AARI, mean and 95% interval", axis=alt.Axis(format="~g", tickCount=6))
     x = alt.X("questions:Q", **across)
     y = alt.Y("mean:Q", **up).scale(domain=[-0.1, 1.05])
-    colour = alt.Color("design:N", title=None, legend=alt.Legend(orient="top")).scale(
-        domain=domain, range=[look[0] for look in LOOKS.values()]
-    )
-    shapes = [VEGA_SHAPES[look[1]] for look in LOOKS.values()]
-    shape = alt.Shape("design:N", title=None).scale(domain=domain, range=shapes)
-    base = alt.Chart(alt.NamedData("means")).encode(x=x, color=colour)
+    colour, shape = scales(LOOKS)
+    colour = alt.Color("design:N", title=None, legend=alt.Legend(orient="top"), scale=colour)
+    shape = alt.Shape("design:N", title=None, scale=shape)
+    looks = dict(spread=dict(strokeWidth=1.3, clip=True), line=dict(strokeWidth=1.3), point=dict(size=55))
     marks = alt.Chart(alt.NamedData("marks"))
     layers = [
-        base.mark_rule(strokeWidth=1.3, clip=True).encode(y=alt.Y("low:Q", **up), y2="high:Q"),
-        base.mark_line(strokeWidth=1.3).encode(y=y),
-        base.mark_point(filled=True, opacity=1, size=55).encode(y=y, shape=shape),
+        *mean_layers(alt.NamedData("means"), x, y, colour, shape, **looks),
         marks.mark_rule(strokeDash=[5, 3], color="#444").encode(y=alt.Y("target:Q", **up)),
         marks.mark_rule(strokeDash=[2, 3], color="#444").encode(x=alt.X("questions:Q", **across)),
     ]

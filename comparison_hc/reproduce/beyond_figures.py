@@ -8,6 +8,7 @@ from comparison_hc.reproduce.beyond import (
     one_row_a_run,
     wrong_answers_run,
 )
+from ..core.charts import mean_layers, scales
 from .claims import Claim, register_reproduction
 from .experiments import parameter_grid
 
@@ -166,18 +167,15 @@ def _lines(means, x, y, shown):
     plain = {name.replace(OWN, "") for name in shown}
     looks = {name: look for name, look in _LOOKS.items() if name in plain}
     title = ["method", "(dashed: with self-pairs)"]
-
-    def scale(part):
-        return alt.Scale(domain=list(looks), range=[look[part] for look in looks.values()])
-
+    colour, shape = scales(looks)
     legend = alt.Legend(symbolOpacity=1)  # that of the spread would fade it
-    color = alt.Color("method:N", scale=scale(0), title=title, legend=legend)
     dash = alt.StrokeDash("own:N", scale=alt.Scale(domain=[False, True], range=[[1, 0], [5, 3]]), legend=None)
-    base = alt.Chart(frame).encode(x=x, y=y, detail="own:N", color=color)
-    spread = base.mark_rule(opacity=0.45).encode(y=alt.Y("low:Q", title=y["title"]), y2="high:Q")
-    line = base.mark_line(strokeWidth=1.5).encode(strokeDash=dash)
-    point = base.mark_point(filled=True, size=45, opacity=1)
-    return spread + line + point.encode(shape=alt.Shape("method:N", scale=scale(1), title=title, legend=legend))
+    color = alt.Color("method:N", scale=colour, title=title, legend=legend)
+    shape = alt.Shape("method:N", scale=shape, title=title, legend=legend)
+    looks = dict(spread=dict(opacity=0.45), line=dict(strokeWidth=1.5), point=dict(size=45))
+    return alt.layer(
+        *mean_layers(frame, x, y, color, shape, **looks, detail=alt.Detail("own:N"), line__strokeDash=dash)
+    )
 
 
 def _means(kept, measure):

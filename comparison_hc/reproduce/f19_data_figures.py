@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..core.charts import scales, mean_layers
 from ..core.validation import require
 from ..datasets import load_dataset
 from .claims import Claim, register_reproduction
@@ -51,30 +52,29 @@ def data_chart(summary):
 
     data, proportions = _panels(summary), sorted(summary["p"].unique().tolist())
 
-    def scale(part):
-        return alt.Scale(domain=list(_LOOKS), range=[look[part] for look in _LOOKS.values()])
-
     # below the panels, so that they fill a page; that of the band would fade it
     legend = alt.Legend(title="method", symbolOpacity=1, orient="bottom", columns=3)
-    x = alt.X(
-        "p:Q",
-        title="p, share of all comparisons",
-        axis=alt.Axis(format="~g", values=proportions if len(proportions) < 5 else proportions[1::2]),
-    )
+    values = proportions if len(proportions) < 5 else proportions[1::2]
+    x = alt.X("p:Q", title="p, share of all comparisons", axis=alt.Axis(format="~g", values=values))
     y = alt.Y("cost:Q", title="Dasgupta's cost, mean ± sd", scale=alt.Scale(zero=False), axis=alt.Axis(format="~s"))
-    base = alt.Chart().encode(x=x, color=alt.Color("method:N", scale=scale(0), legend=legend))
-    band = base.mark_area(opacity=0.15, aria=False).encode(
-        y=alt.Y("low:Q", title="Dasgupta's cost, mean ± sd"), y2="high:Q"
+    colour, shape = scales(_LOOKS)
+    known = alt.datum.method == REFERENCES[0]
+    layers = mean_layers(
+        None,
+        x,
+        y,
+        alt.Color("method:N", scale=colour, legend=legend),
+        alt.Shape("method:N", scale=shape, legend=legend),
+        dict(opacity=0.15, aria=False),
+        dict(strokeWidth=1.3, aria=False),
+        dict(aria=False),
+        band=True,
+        line__strokeDash=alt.condition(known, alt.value([4, 3]), alt.value([1, 0])),
+        point__size=alt.condition(known, alt.value(0), alt.value(36)),
     )
-    line = base.mark_line(strokeWidth=1.3, aria=False).encode(
-        y=y, strokeDash=alt.condition(f"datum.method == '{REFERENCES[0]}'", alt.value([4, 3]), alt.value([1, 0]))
-    )
-    size = alt.condition(f"datum.method == '{REFERENCES[0]}'", alt.value(0), alt.value(36))
-    point = base.mark_point(filled=True, opacity=1, aria=False)
-    point = point.encode(y=y, shape=alt.Shape("method:N", scale=scale(1), legend=legend), size=size)
     free = "independent" if summary["dataset"].nunique() > 1 else "shared"
     return (
-        alt.layer(band, line, point, data=data)
+        alt.layer(*layers, data=data)
         .properties(width=175, height=200)
         .facet(alt.Facet("panel:N", sort=list(dict.fromkeys(data["panel"])), title=None), columns=3)
         .resolve_scale(y=free)

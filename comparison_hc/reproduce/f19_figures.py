@@ -2,6 +2,7 @@
 
 from itertools import groupby
 
+from ..core.charts import mean_layers, scales
 from .claims import BY_CONSTRUCTION, Claim, register_reproduction
 from .f19 import PROPORTIONS, planted_grid, planted_methods, planted_run, planted_summary
 from .readings import first_from, gap_and_error, which_setting
@@ -9,18 +10,24 @@ from .readings import first_from, gap_and_error, which_setting
 _COLOURS = ("#000000", "#999999", "#0072B2", "#56B4E9", "#009E73", "#E69F00", "#CC79A7", "#D55E00")
 _SHAPES = ("cross", "square", "circle", "triangle-left", "diamond", "triangle-up", "triangle-down", "triangle-right")
 _DASHED = ("CL", "4K–AL, self-pairs", "4–AL–I3")
+_LOOKS = {
+    name: (colour, shape, [4, 2] if name in _DASHED else [1, 0])
+    for name, colour, shape in zip(planted_methods, _COLOURS, _SHAPES)
+}
 
 
-def method_scales(data):
+def _method_channels(data, **legend):
     "Colour, shape and dash of the methods that are there: the same in every picture of these methods."
     import altair as alt
 
-    methods = [name for name in planted_methods if name in set(data["method"])]
-    looks = {
-        name: (color, shape, [4, 2] if name in _DASHED else [1, 0])
-        for name, color, shape in zip(planted_methods, _COLOURS, _SHAPES)
-    }
-    return [alt.Scale(domain=methods, range=[looks[name][part] for name in methods]) for part in range(3)]
+    colour, shape, dash = scales(_LOOKS, data["method"])
+    legend = alt.Legend(title="method", symbolOpacity=1, **legend)
+    # a dash would fray the edges of the symbols in the legend
+    return dict(
+        color=alt.Color("method:N", scale=colour, legend=legend),
+        shape=alt.Shape("method:N", scale=shape, legend=legend),
+        line__strokeDash=alt.StrokeDash("method:N", scale=dash, legend=None),
+    )
 
 
 BENEATH = "4K–AL"  # at p = 1 the curve of 4K–AL–act too, and nearly that at p = 0.1
@@ -35,29 +42,23 @@ def planted_chart(summary, columns=3):
         high=(summary["aari"] + summary["sd"]).clip(upper=1),
         panel=summary["p"].map("p = {:g}".format),
     )
-    color, shape, dash = method_scales(data)
-    x = alt.X(
-        "snr:Q",
-        title="δ/σ",
-        scale=alt.Scale(zero=False, nice=False, padding=8),
-        axis=alt.Axis(values=[0.4, 0.8, 1.2, 1.6, 2]),
-    )
+    axis = alt.Axis(values=[0.4, 0.8, 1.2, 1.6, 2])
+    x = alt.X("snr:Q", title="δ/σ", scale=alt.Scale(zero=False, nice=False, padding=8), axis=axis)
     y = alt.Y("aari:Q", title="AARI, mean ± sd", scale=alt.Scale(domain=[-0.05, 1.02], nice=False))
-    # the band's opacity would fade the legend, a dash would fray the edges of its symbols
-    legend = alt.Legend(title="method", symbolOpacity=1, symbolSize=60)
-    base = alt.Chart().encode(x=x, color=alt.Color("method:N", scale=color, legend=legend))
-    band = base.mark_area(opacity=0.12).encode(y=alt.Y("low:Q", title="AARI, mean ± sd"), y2="high:Q")
     beneath = alt.datum.method == BENEATH  # wide, so that what lies on it hides it no longer
-    line = base.mark_line().encode(y=y, strokeDash=alt.StrokeDash("method:N", scale=dash, legend=None))
-    line = line.encode(strokeWidth=alt.condition(beneath, alt.value(3.5), alt.value(1.3)))
-    point = base.mark_point(filled=True, opacity=1).encode(
-        y=y,
-        shape=alt.Shape("method:N", scale=shape, legend=legend),
-        size=alt.condition(beneath, alt.value(80), alt.value(38)),
+    layers = mean_layers(
+        None,
+        x,
+        y,
+        **_method_channels(data, symbolSize=60),
+        spread=dict(opacity=0.12),
+        band=True,
+        line__strokeWidth=alt.condition(beneath, alt.value(3.5), alt.value(1.3)),
+        point__size=alt.condition(beneath, alt.value(80), alt.value(38)),
     )
     panels = list(dict.fromkeys(data.sort_values("p")["panel"]))
     size = 210 if len(panels) <= 3 else 180
-    chart = alt.layer(band, line, point, data=data).properties(width=size, height=size)
+    chart = alt.layer(*layers, data=data).properties(width=size, height=size)
     chart = chart.facet(alt.Facet("panel:N", sort=panels, title=None), columns=columns)
     return chart if len(panels) % columns == 0 else chart.resolve_axis(x="independent")  # no axis under no panel
 
@@ -70,22 +71,12 @@ def means_chart(summary):
     data = by.agg(aari=("aari", "mean"), variance=("variance", "mean"), points=("aari", "size"))
     error = 2 * (data["variance"] / data["points"]) ** 0.5
     data = data.assign(low=data["aari"] - error, high=data["aari"] + error)
-    color, shape, dash = method_scales(data)
-    x = alt.X(
-        "p:Q",
-        title="p, share of all answers",
-        scale=alt.Scale(type="log", nice=False, padding=8),
-        axis=alt.Axis(values=[0.01, 0.02, 0.05, 0.1, 1], format="~g"),
-    )
-    title = "AARI, mean over δ/σ"
-    y = alt.Y("aari:Q", title=title, scale=alt.Scale(zero=False))
-    legend = alt.Legend(title="method", symbolOpacity=1)
-    base = alt.Chart(data).encode(x=x, color=alt.Color("method:N", scale=color, legend=legend))
-    line = base.mark_line(strokeWidth=1.3).encode(y=y, strokeDash=alt.StrokeDash("method:N", scale=dash, legend=None))
-    point = base.mark_point(size=38, filled=True, opacity=1)
-    point = point.encode(y=y, shape=alt.Shape("method:N", scale=shape, legend=legend))
-    spread = base.mark_rule(opacity=0.6).encode(y=alt.Y("low:Q", title=title), y2="high:Q")
-    return (line + spread + point).properties(width=340, height=260)
+    axis = alt.Axis(values=[0.01, 0.02, 0.05, 0.1, 1], format="~g")
+    scale = alt.Scale(type="log", nice=False, padding=8)
+    x = alt.X("p:Q", title="p, share of all answers", scale=scale, axis=axis)
+    y = alt.Y("aari:Q", title="AARI, mean over δ/σ", scale=alt.Scale(zero=False))
+    looks = dict(spread=dict(opacity=0.6), line=dict(strokeWidth=1.3), point=dict(size=38))
+    return alt.layer(*mean_layers(data, x, y, **_method_channels(data), **looks)).properties(width=340, height=260)
 
 
 def describe_setting(summary, kind):

@@ -1,5 +1,6 @@
 """Charts for curves, for pairs of distributions and for agreements; and seven figures by name."""
 
+from ..core.charts import mean_layers, scales
 from .claims import register_reproduction
 from .experiments import parameter_grid
 from comparison_hc.reproduce.n20 import (
@@ -76,12 +77,6 @@ _LOOKS = {
 }
 
 
-def _method_scale(methods, part):
-    import altair as alt
-
-    return alt.Scale(domain=methods, range=[_LOOKS[name][part] for name in methods])
-
-
 def ari_chart(summary, over="a", title="a, where the number of comparisons is n(ln n)ᵃ"):
     "Mean ARI with a band of one standard deviation, one line a method."
     import altair as alt
@@ -89,25 +84,16 @@ def ari_chart(summary, over="a", title="a, where the number of comparisons is n(
     data = summary.assign(
         low=(summary["ari"] - summary["sd"]).clip(lower=-0.1), high=(summary["ari"] + summary["sd"]).clip(upper=1)
     )
-    methods = [name for name in _LOOKS if name in set(data["method"])]
+    colour, shape = scales(_LOOKS, data["method"])
     legend = alt.Legend(title="method", symbolOpacity=1)
-    base = alt.Chart(data).encode(
-        x=alt.X(
-            f"{over}:Q",
-            title=title,
-            scale=alt.Scale(zero=False, nice=False, padding=8),
-            axis=alt.Axis(format="~f", values=sorted(set(data[over].tolist())), labelOverlap=True),
-        ),
-        color=alt.Color("method:N", scale=_method_scale(methods, 0), legend=legend),
-    )
+    axis = alt.Axis(format="~f", values=sorted(set(data[over].tolist())), labelOverlap=True)
+    x = alt.X(f"{over}:Q", title=title, scale=alt.Scale(zero=False, nice=False, padding=8), axis=axis)
     y = alt.Y("ari:Q", title="ARI, mean ± sd", scale=alt.Scale(domain=[-0.1, 1.03], nice=False))
-    band = base.mark_area(opacity=0.12).encode(y=alt.Y("low:Q", title="ARI, mean ± sd"), y2="high:Q")
-    point = base.mark_point(size=45, filled=True, opacity=1).encode(
-        y=y, shape=alt.Shape("method:N", scale=_method_scale(methods, 1), legend=legend)
-    )
-    return (band + base.mark_line(strokeWidth=1.4).encode(y=y) + point).properties(
-        width=420, height=250, title=_title(summary)
-    )
+    colour = alt.Color("method:N", scale=colour, legend=legend)
+    shape = alt.Shape("method:N", scale=shape, legend=legend)
+    looks = dict(spread=dict(opacity=0.12), line=dict(strokeWidth=1.4), point=dict(size=45), band=True)
+    chart = alt.layer(*mean_layers(data, x, y, colour, shape, **looks))
+    return chart.properties(width=420, height=250, title=_title(summary))
 
 
 def noise_chart(summary):
@@ -128,7 +114,7 @@ def family_chart(summary):
         panel=[f"n(ln n){f'{a:g}'.translate(_RAISED)} triplets" for a in summary["a"]],
         pair=[f"{f} (δ = {d:.2f})" for f, d in zip(summary["family"], summary["true_delta"])],
     )
-    methods = [name for name in _LOOKS if name in set(data["method"])]
+    colour, shape = scales(_LOOKS, data["method"])
     base = alt.Chart().encode(
         y=alt.Y(
             "pair:N",
@@ -136,14 +122,14 @@ def family_chart(summary):
             title="similarities inside and across clusters",
             axis=alt.Axis(labelLimit=300),
         ),
-        yOffset=alt.YOffset("method:N", sort=methods),
-        color=alt.Color("method:N", scale=_method_scale(methods, 0), legend=alt.Legend(title="method")),
+        yOffset=alt.YOffset("method:N", sort=colour.domain),
+        color=alt.Color("method:N", scale=colour, legend=alt.Legend(title="method")),
     )
     bar = base.mark_rule(strokeWidth=1.5).encode(
         x=alt.X("low:Q", title="ARI, mean ± sd", scale=alt.Scale(domain=[-0.1, 1.03], nice=False)), x2="high:Q"
     )
     point = base.mark_point(size=60, filled=True, opacity=1).encode(
-        x="ari:Q", shape=alt.Shape("method:N", scale=_method_scale(methods, 1), legend=alt.Legend(title="method"))
+        x="ari:Q", shape=alt.Shape("method:N", scale=shape, legend=alt.Legend(title="method"))
     )
     return (
         alt.layer(bar, point, data=data)

@@ -5,6 +5,7 @@ from copy import deepcopy
 import numpy as np
 
 from ..comparisons import n_triplet_questions
+from ..core.charts import mean_layers
 from ..core.validation import as_rng, check_number
 from ..dendrogram import Dendrogram
 from ..hierarchical._spr import SPRTree, TripletSPR
@@ -126,12 +127,14 @@ def refinement_chart(kept):
     looks = alt.Scale(domain=["before", "after"], range=[[4, 3], [1, 0]])
     title = f"AARI, mean of {kept['repetition'].nunique()}"
     y = alt.Y("mean:Q", title=title, scale=alt.Scale(domain=[0, 1]))
-    base = alt.Chart(means).encode(x=x, color=color)
     dash = alt.StrokeDash("refinement:N", title="refinement", scale=looks, sort=["before", "after"])
-    line = base.mark_line(strokeWidth=1.5).encode(y=y, strokeDash=dash)
+    base = alt.Chart(means).encode(x=x, color=color)
+    spread, line = mean_layers(
+        means, x, y, color, None, dict(opacity=0.6), dict(strokeWidth=1.5), line__strokeDash=dash
+    )
     point = base.mark_point(filled=True, opacity=1).encode(y=y, detail="refinement:N")
-    spread = base.mark_rule(opacity=0.6).encode(y=alt.Y("low:Q", title=title), y2="high:Q", detail="refinement:N")
-    return (line + point + spread).properties(width=150, height=200).facet(alt.Column("panel:N", title=None))
+    layers = line + point + spread.encode(detail="refinement:N")
+    return layers.properties(width=150, height=200).facet(alt.Column("panel:N", title=None))
 
 
 def climbed(moves):
@@ -225,10 +228,9 @@ def longer_chart(kept):
     colours = alt.Scale(domain=["known answers", "new answers"], range=["#0072B2", "#D55E00"])
     look = alt.Scale(type="symlog", constant=3, nice=False)
     x = alt.X("rounds:Q", title="rounds", scale=look, axis=alt.Axis(values=sorted(set(kept["rounds"]))))
-    title = "change of agreement, points"
-    base = alt.Chart(means).encode(x=x, color=alt.Color("what:N", title="agreement with", scale=colours))
-    line = base.mark_line(point=True).encode(y=alt.Y("mean:Q", title=title))
-    spread = base.mark_rule(opacity=0.6).encode(y=alt.Y("low:Q", title=title), y2="high:Q")
+    y = alt.Y("mean:Q", title="change of agreement, points")
+    color = alt.Color("what:N", title="agreement with", scale=colours)
+    spread, line = mean_layers(means, x, y, color, None, dict(opacity=0.6), dict(point=True))
     order = [f"{m:,} answers" for m in sorted(set(kept["answers"]))]
     return (line + spread).properties(width=190, height=200).facet(alt.Column("panel:N", title=None, sort=order))
 

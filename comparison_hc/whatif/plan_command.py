@@ -15,8 +15,8 @@ def noise_chart(plan):
     "AARI of the recommended study, by how often people slip."
     import altair as alt
 
+    from comparison_hc.core.charts import COLOURS, mean_layers, threshold
     from comparison_hc.whatif.needs import mean_and_ends
-    from comparison_hc.whatif.report import COLOURS
     from comparison_hc.whatif.study import noise_curve
 
     noises, values = noise_curve(plan)
@@ -25,14 +25,10 @@ def noise_chart(plan):
     title = "AARI, mean and 95% interval"
     x = alt.X("noise:Q", title="probability of a slip").axis(format="%")
     y = alt.Y("mean:Q", title=title).scale(zero=False)
-    base = alt.Chart(alt.InlineData(values=rows)).encode(x=x)
+    colour = alt.value(COLOURS[0])
+    layers = mean_layers(alt.InlineData(values=rows), x, y, colour, line=dict(point=True))
     lines = alt.InlineData(values=[dict(target=plan.target, noise=plan.slips.noise)])
-    layers = [
-        base.mark_rule(color=COLOURS[0]).encode(y=alt.Y("low:Q", title=title), y2="high:Q"),
-        base.mark_line(color=COLOURS[0], point=True).encode(y=y),
-        alt.Chart(lines).mark_rule(strokeDash=[4, 3], color="#555555").encode(y=alt.Y("target:Q", title=title)),
-        alt.Chart(lines).mark_rule(strokeDash=[1, 3], color="#555555").encode(x="noise:Q"),
-    ]
+    layers += [threshold(lines, y=alt.Y("target:Q", title=title)), threshold(lines, x="noise:Q")]
     return alt.layer(*layers).properties(width=320, height=200)
 
 

@@ -7,6 +7,7 @@ from itertools import product
 
 import numpy as np
 
+from ..core.charts import mean_layers, plain_looks, scales, threshold
 from ..core.validation import InputError, require
 from comparison_hc.whatif.needs import (
     LEVEL,
@@ -228,10 +229,6 @@ def sentences_of(sweep):
     return best_sentences(sweep) if shared and sweep.model.measure == "loss" else mean_sentences(sweep)
 
 
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "#56B4E9", "#999999")
-SHAPES = ("circle", "square", "diamond", "triangle-up", "cross", "triangle-down", "triangle-left", "triangle-right")
-
-
 def chart_of(sweep):
     "The mean of the measure with its 95% interval, a panel for everything that varies besides method and x-axis."
     import altair as alt
@@ -256,17 +253,15 @@ def chart_of(sweep):
         )
     words = f"{model.measure_label}, mean and {LEVEL:.0%} interval"
     y = alt.Y("mean:Q", title=words).scale(zero=False)
-    names = list(sweep.values["method"])
-    colour = alt.Color("method:N", title=None).scale(domain=names, range=list(COLOURS[: len(names)]))
-    shape = alt.Shape("method:N", title=None).scale(domain=names, range=list(SHAPES[: len(names)]))
-    base = alt.Chart().encode(x=x, color=colour)
-    layers = [base.mark_rule(strokeWidth=1.4).encode(y=alt.Y("low:Q", title=words), y2="high:Q")]
-    layers += [base.mark_line(strokeWidth=1.2).encode(y=y)] if sweep.axis is not None else []
-    layers.append(base.mark_point(filled=True, opacity=1, size=45).encode(y=y, shape=shape))
+    colour, shape = scales(plain_looks(sweep.values["method"]))
+    colour = alt.Color("method:N", title=None, scale=colour)
+    shape = alt.Shape("method:N", title=None, scale=shape)
+    looks = dict(spread=dict(strokeWidth=1.4), line=dict(strokeWidth=1.2), point=dict(size=45))
+    layers = mean_layers(None, x, y, colour, shape, **looks)
+    if sweep.axis is None:  # no line joins methods
+        del layers[1]
     if has_needs(sweep):
-        layers.append(
-            alt.Chart().mark_rule(strokeDash=[4, 3], color="#555555").encode(y=alt.Y("target:Q", title=words))
-        )
+        layers.append(threshold(alt.Undefined, y=alt.Y("target:Q", title=words)))
     panels = list(dict.fromkeys(row["panel"] for row in rows))
     alone = len(panels) == 1
     size = dict(width=420, height=240) if alone else dict(width=200, height=170)

@@ -5,6 +5,7 @@ from math import ceil, floor, isfinite
 
 import numpy as np
 
+from ..core.charts import mean_layers, plain_looks, scales, threshold
 from .designs import DESIGNS, QUESTIONS, WORDS, study_run
 from .lists import question_counts, study_lists
 from comparison_hc.whatif.needs import (
@@ -352,8 +353,6 @@ def plan_chart(plan):
     """
     import altair as alt
 
-    from comparison_hc.whatif.report import COLOURS, SHAPES
-
     designs = [d for d in DESIGNS if (plan.runs["design"] == d).any()]
     rows = []
     for design in designs:
@@ -366,17 +365,13 @@ def plan_chart(plan):
     y = alt.Y("mean:Q", title=f"AARI, mean and {LEVEL:.0%} interval").scale(zero=False)
     x = alt.X("people:Q", title=f"people, {plan.new_per_person} new questions each")
     x = x.scale(type="log", nice=False, padding=8).axis(format="~g", labelOverlap=True)
-    colour = alt.Color("design:N", title=None).scale(domain=designs, range=list(COLOURS[: len(designs)]))
-    shape = alt.Shape("design:N", title=None).scale(domain=designs, range=list(SHAPES[: len(designs)]))
-    base = alt.Chart(alt.InlineData(values=rows)).encode(x=x, color=colour)
+    colour, shape = scales(plain_looks(designs))
+    colour = alt.Color("design:N", title=None, scale=colour)
+    shape = alt.Shape("design:N", title=None, scale=shape)
+    looks = dict(spread=dict(strokeWidth=1.3), line=dict(strokeWidth=1.3), point=dict(size=45))
+    layers = mean_layers(alt.InlineData(values=rows), x, y, colour, shape, **looks)
     lines = alt.InlineData(values=[dict(target=plan.target, people=plan.people)])
-    layers = [
-        base.mark_rule(strokeWidth=1.3).encode(y=alt.Y("low:Q", title=y.to_dict()["title"]), y2="high:Q"),
-        base.mark_line(strokeWidth=1.3).encode(y=y),
-        base.mark_point(filled=True, opacity=1, size=45).encode(y=y, shape=shape),
-        alt.Chart(lines).mark_rule(strokeDash=[4, 3], color="#555555").encode(y="target:Q"),
-        alt.Chart(lines).mark_rule(strokeDash=[1, 3], color="#555555").encode(x="people:Q"),
-    ]
+    layers += [threshold(lines, y="target:Q"), threshold(lines, x="people:Q")]
     return alt.layer(*layers).properties(width=440, height=250)
 
 
