@@ -34,6 +34,7 @@ from comparison_hc.evaluation._report_figures import (
 )
 from comparison_hc.evaluation._report_text import methods_parts
 from comparison_hc.evaluation.clusters import choose_clusters
+from comparison_hc.evaluation.object_tables import read_annotations
 from comparison_hc.evaluation.report import FlatResult, Result, html_page, save_result
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -255,6 +256,84 @@ def test_files_of_the_page_are_javascript_and_fit_the_eye(tmp_path):
     (tmp_path / "page.mjs").write_text((static / "page.mjs").read_text(encoding="utf-8"), encoding="utf-8")
     done = subprocess.run([node, "--check", tmp_path / "page.mjs"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def facts(n, seed=0):
+    "A column of numbers and one of categories, with gaps."
+    rng = np.random.default_rng(seed)
+    weights = [None if i % 7 == 3 else float(x) for i, x in enumerate(rng.normal(size=n))]
+    return {"weight": weights, "home": [None if i % 5 == 2 else "sea land air".split()[i % 3] for i in range(n)]}
+
+
+@pytest.mark.parametrize("side", SIDES)
+def test_annotations_stand_beside_their_leaves(tmp_path, side):
+    "One cell per known value, in the row of its leaf and the column of its title, coloured by the value."
+    result = sample(12, annotations=facts(12), style=TreeStyle(orientation=side))
+    save_result(result, tmp_path / "tree.svg")
+    root = ElementTree.parse(tmp_path / "tree.svg").getroot()
+    names = {text.text: place_of_text(text) for text in root.iter(f"{SVG}text") if text.get("class") == "name"}
+    colours, found = {"weight": {}, "home": {}}, {"weight": {}, "home": {}}
+    for cell in root.iter(f"{SVG}path"):
+        if cell.get("class") != "cell":
+            continue
+        title, text = cell.find(f"{SVG}title").text.split(": ")
+        corners = np.array([list(map(float, pair.split())) for pair in cell.get("d")[1:-1].split("L")])
+        middle, row = corners.mean(axis=0), 1 if side in ("left", "right") else 0
+        name = min(names, key=lambda name: abs(names[name][row] - middle[row]))
+        assert abs(names[name][row] - middle[row]) < 1
+        found[title][name] = text
+        colours[title].setdefault(text, cell.get("fill"))
+        assert colours[title][text] == cell.get("fill")
+    for title, values in facts(12).items():
+        texts = {n: v if isinstance(v, str) else f"{v:.4g}" for n, v in zip(result.names, values) if v is not None}
+        assert found[title] == texts and len(set(colours[title].values())) == len(set(texts.values()))
+    assert "".join(root.itertext()).count("weight") == 2 + len(found["weight"])  # legend, title of the column, cells
+
+
+def place_of_text(text):
+    turned = re.search(r"rotate\(\S+ (\S+) (\S+)\)", text.get("transform") or "")
+    return tuple(map(float, turned.groups() if turned else (text.get("x"), text.get("y"))))
+
+
+def test_annotations_are_read_from_a_table(tmp_path):
+    names, path = ["a", "b", "c"], tmp_path / "facts.csv"
+    path.write_text("thing,weight,home,none\nc,2.5,sea,\na,-1,NA,\n")
+    assert read_annotations(path, names) == {
+        "weight": [-1.0, None, 2.5],
+        "home": [None, None, "sea"],
+        "none": [None, None, None],
+    }
+    frame = pd.DataFrame({"weight": [2.5, -1.0]}, index=["object 2", "object 0"])
+    assert sample(4, annotations=frame).annotations == {"weight": (-1.0, None, 2.5, None)}
+    for text, complaint in (
+        ("thing,weight\nd,1\n", "line 2, must be about an object that was compared"),
+        ("thing,weight\na,1\na,2\n", "line 3, must be the only line about its object"),
+        ("thing,weight,weight\na,1,2\n", "line 1, must be different titles"),
+        ("thing\na\n", "a table with a first line of titles"),
+    ):
+        path.write_text(text)
+        with pytest.raises(InputError, match=complaint):
+            read_annotations(path, names)
+    for wrong, complaint in (
+        ({"weight": [1]}, "of length 4"),
+        ({}, "a mapping"),
+        (frame.rename(str.upper), "names of"),
+    ):
+        with pytest.raises(InputError, match=complaint):
+            sample(4, annotations=wrong)
+
+
+def test_annotations_from_the_command(tmp_path, capsys):
+    rows = [f"{'abcd'[i]},{'abcd'[j]},{'abcd'[k]}" for i, j, k in ((0, 1, 2), (1, 0, 3), (2, 3, 0), (3, 2, 1))]
+    (tmp_path / "answers.csv").write_text("\n".join(["i,j,k", *rows]))
+    (tmp_path / "facts.csv").write_text("thing,size\na,1\nb,2\n")
+    words = ["cluster", f"{tmp_path}/answers.csv", "--method", "4-al", "--annotate", f"{tmp_path}/facts.csv"]
+    assert main([*words, "--out", f"{tmp_path}/t.svg", "--out", f"{tmp_path}/t.json"]) in (0, None)
+    assert "size: 2" in (tmp_path / "t.svg").read_text()
+    assert json.loads((tmp_path / "t.json").read_text())["annotations"] == {"size": [1.0, 2.0, None, None]}
+    assert main([*words[:2], "--method", "adds", *words[4:]]) == 2 and main([*words, "--out", words[-1]]) == 2
+    assert main([*words[:-1], f"{tmp_path}/lost.csv"]) == 2
+    capsys.readouterr()
 
 
 # ---- in a browser
@@ -481,6 +560,39 @@ def test_the_slider_begins_at_the_clusters_chosen_and_comes_back_to_them(opened,
     assert page.page.inner_text("#lead") == "" and page.page.inner_text("#cut-sentence") == ""
     page.page.locator("#k").evaluate("e => { e.value = 3; e.dispatchEvent(new Event('input')); }")
     assert everything(page) == home
+
+
+def test_a_folded_branch_has_one_cell_per_column(opened):
+    result = sample(12, annotations={"size": list(range(12)), "kind": ["x"] * 12})
+    page = opened(result)
+    node = next(v for v in range(12, 23) if result.dendrogram.sizes[v] > 2)
+    page.page.locator(f"[data-node='{node}']").press("Enter")
+    inside = next(members.tolist() for v, members in result.dendrogram.clusters() if v == node)
+    titles = page.page.locator(f"[data-node='{node}'] .cell:visible title").all_text_contents()
+    assert titles == [f"size: {np.mean(inside):.4g}", "kind: x"]
+    assert page.page.locator("#tree .cell:visible").count() == 2 * (12 - len(inside) + 1)
+
+
+TEXTS = """() => [...document.querySelectorAll('svg .joint > text, svg .joint text, svg [data-number], svg text.name')]
+  .filter(t => !t.closest('[hidden]') && !t.closest('.shut'))
+  .map(t => [t.textContent, t.getBoundingClientRect().toJSON()])"""
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_support_badges_and_names_never_collide_at_85_mm(opened, seed):
+    "In a picture as wide as a column of a journal, as it is on the page."
+    n = (12, 24, 40, 60)[seed]
+    support = np.random.default_rng(seed).random(n - 1)
+    for side in SIDES:
+        style = TreeStyle(width=321, orientation=side) if side in ("left", "right") else TreeStyle(orientation=side)
+        page = opened(sample(n, seed, n_clusters=5, support=support, style=style))
+        boxes = page.page.evaluate(TEXTS)
+        assert sum(text.isdigit() for text, _ in boxes) > 6
+        for at, (one, a) in enumerate(boxes):
+            for other, b in boxes[at + 1 :]:
+                wide = min(a["right"], b["right"]) - max(a["left"], b["left"])
+                tall = min(a["bottom"], b["bottom"]) - max(a["top"], b["top"])
+                assert wide < 1 or tall < 4, (side, one, other)  # boxes of text are higher than its digits
 
 
 def test_branches_of_a_larger_overview_stay_folded(opened, monkeypatch):

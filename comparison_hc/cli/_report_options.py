@@ -5,9 +5,11 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+from ..core._tables import existing_file
 from ..core.images import check_image_folder, images_from_folder
 from ..core.plotting import SIDES, TreeStyle
 from ..core.validation import InputError, require
+from ..evaluation.object_tables import read_annotations
 from ..evaluation.report import FIGURES
 
 
@@ -16,6 +18,9 @@ def add_report_options(parser):
     parser.add_argument("--images", metavar="FOLDER", help=images)
     people = "table that `comparison-hc people FILE --out TABLE.csv` wrote; the page shows it"
     parser.add_argument("--people", metavar="TABLE.csv", help=people)
+    annotate = "table of facts about the objects: titles in the first line, objects in the first column; each other "
+    annotate += "column is drawn behind the names, numbers on a scale of colours and texts as categories"
+    parser.add_argument("--annotate", metavar="TABLE", help=annotate)
     for name, other in (("width", "900 with the root at a side"), ("height", "what the leaves need")):
         text = f"{name} of the tree's picture in pixels, 96 an inch (default: {other})"
         parser.add_argument(f"--{name}", type=int, metavar="PIXELS", help=text)
@@ -32,13 +37,13 @@ def check_report_options(args):
         check_image_folder(args.images)
     if args.people is not None:
         _read_people(args.people)
+    if args.annotate is not None:
+        existing_file(args.annotate, "--annotate")
     return TreeStyle(args.width, args.height, args.orientation)
 
 
 def _read_people(path):
     import pandas as pd
-
-    from ..core._tables import existing_file
 
     rule = "a table that `comparison-hc people` wrote, with the columns person, answers and agreement"
     try:
@@ -67,6 +72,7 @@ def with_provenance(result, args):
     known = {"provenance": (result.provenance or {}) | record_of(args.file, getattr(args, "words", None))}
     if hasattr(result, "style"):
         known["style"] = check_report_options(args)
+        known["annotations"] = None if args.annotate is None else read_annotations(args.annotate, result.names)
     if args.people is not None:
         known["people"] = _read_people(args.people)
     if args.images is not None:

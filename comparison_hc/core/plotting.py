@@ -256,7 +256,7 @@ class TreeFigure:
 
     def __init__(
         self, tree, names=None, labels=None, classes=None, support=None, images=None, style=None,
-        collapsed=None, n_cuts=0,
+        collapsed=None, n_cuts=0, columns=None,
     ):  # fmt: skip
         names = check_names(names, tree.n_objects, distinct=False) or tree.names or [*map(str, range(tree.n_objects))]
         self.tree, self.style, self.support, self.n_cuts = tree, style or TreeStyle(), support, n_cuts
@@ -269,6 +269,11 @@ class TreeFigure:
             self.legend, self.legend_height = _legend(known, self.style.width or 900)
         elif classes is not None:
             class_texts = [" / ".join(dict.fromkeys(str(classes[i]) for i in c)) for c in tree.initial_clusters]
+        self.columns, self.title_room = columns, 0.0
+        if columns is not None:
+            self.title_room = columns.room
+            more, height = columns.legend(self._breadth_of_legend(), self.legend_height)
+            self.legend, self.legend_height = [*self.legend, *more], self.legend_height + height
         nodes = range(2 * tree.n_leaves - 1)
         self.colors = [None for _ in nodes] if values is None else tree._common_values(np.asarray(values))
         self.collapsed = set(collapsed_by_default(tree) if collapsed is None else collapsed)
@@ -278,11 +283,15 @@ class TreeFigure:
         self._set_rows()
         self._set_texts(leaf_labels(tree, list(names)), names, class_texts)
         self._set_heights()
-        breadth, depth = self.breadth + 2 * _EDGE, self.depth + 2 * _EDGE
+        breadth, depth = self.title_room + self.breadth + 2 * _EDGE, self.depth + 2 * _EDGE
         if self.style.sideways:
             self.width, self.height = depth, breadth + self.legend_height + _SCALE
         else:
             self.width, self.height = breadth + _SCALE, depth + self.legend_height
+
+    def _breadth_of_legend(self):
+        "Pixels that a legend may be wide."
+        return self.style.width or (900 if self.style.sideways else max(16 * self.tree.n_leaves, 320))
 
     def _set_rows(self):
         "Pixels per row, of a letter, and along the branches."
@@ -292,14 +301,14 @@ class TreeFigure:
         self.depth -= 0 if style.sideways else self.legend_height
         self.pitch = 40 if self.images else 16 if count <= 80 else 13
         if across is not None:
-            room = across - 2 * _EDGE - _SCALE - (self.legend_height if style.sideways else 0)
+            room = across - 2 * _EDGE - _SCALE - self.title_room - (self.legend_height if style.sideways else 0)
             fitting = max(room, count) / count
             least = min(26 if self.images else _READABLE / 0.86, self.pitch) if self.n_cuts else 0
             self.pitch = max(fitting, least)
         self.breadth, self.size = self.pitch * count, min(12.5, 0.86 * self.pitch)
         self.named = self.size >= 2.2  # smaller letters cannot be read even in print
         self.image_side = min(self.pitch - 3, 90) if self.images else 0
-        self.start = _EDGE + (self.legend_height if style.sideways else 0)
+        self.start = _EDGE + self.title_room + (self.legend_height if style.sideways else 0)
         self.across = [self.pitch * (row + 0.5) for row in self.layout.y.tolist()]
 
     def _set_texts(self, labels, names, class_texts):
@@ -314,6 +323,8 @@ class TreeFigure:
         widest = min(max(text_width(text, size) for text in texts), _LONGEST * size) if self.named else 0
         self.number_width = 19 if self.numbered or self.n_cuts else 0
         before, column = 12 + self.number_width + (self.image_side + 4 if self.images else 0), self.depth - _STUB
+        column -= 0 if self.columns is None else self.columns.width
+        self.behind_names = column
         self.length = max(column - before - widest, 0.4 * column, 20)
         width = max(column - self.length - before, 0)
         self.text, self.class_text, self.cut_texts = {}, {}, {}
@@ -374,7 +385,8 @@ class TreeFigure:
 
     def svg(self, over_branches=(), scale=1):
         "The picture as text."
-        parts = [*self.legend, *self._branches(), *over_branches, *self._ends(), *self._numbers(), *self._joints()]
+        parts = [*self.legend, *self._titles(), *self._branches(), *over_branches]
+        parts += [*self._ends(), *self._numbers(), *self._joints()]
         parts += ['<g class="scale">', *self._scale(), "</g>"]
         more = dict(role="group", aria_describedby="tree-caption") if self.n_cuts else {}
         paper = tag("rect", width="100%", height="100%", fill="#fff")
@@ -409,6 +421,25 @@ class TreeFigure:
         places = (self.along[node], at), (self.length, at - half), (self.length, at + half)
         return self._path(*places, fill="currentColor", fill_opacity=".35", stroke="currentColor")
 
+    def _titles(self):
+        "What the columns behind the names are called."
+        for along, text in () if self.columns is None else self.columns.titles(self.behind_names):
+            x, y = self.point(along, -5)
+            place = dict(transform=f"rotate(-90 {x:.1f} {y:.1f})") if self.style.sideways else dict(text_anchor="end")
+            yield tag("text", escape(text), x=float(x), y=float(y), **place, dy=".35em", font_size=10.5)
+
+    def _cells(self, node):
+        "The cells of an end in the columns behind the names."
+        if self.columns is None:
+            return ""
+        start, size, at = self.tree.starts[node], self.tree.sizes[node], self.across[node]
+        objects, half, cells = self.tree.leaf_order()[start : start + size].tolist(), 0.5 * self.pitch - 0.4, ""
+        for corners, color, title in self.columns.cells(objects, self.behind_names, half):
+            places = [(along, at + across) for along, across in corners]
+            inside = tag("title", escape(title))
+            cells += self._path(*places, fill=color, class_="cell").replace("/>", f">{inside}</path>")
+        return cells
+
     def _ends(self):
         "A group for every end: a triangle or a square, a picture, a name."
         for node in self.ends:
@@ -432,7 +463,7 @@ class TreeFigure:
                 more = " " + tag("tspan", escape(self.class_text[node]), fill=ABOVE)
             grey = "grey" if self.colors[node] is None else None
             color = cluster_color(self.colors[node])
-            content = inside + title + self._name(node, start, more)
+            content = inside + title + self._name(node, start, more) + self._cells(node)
             yield tag("g", content, data_node=node, color=color, class_=grey)
 
     def _numbers(self):
@@ -476,6 +507,7 @@ class TreeFigure:
                 label = self.text[node] + ("" if share is None else f", in {share:.0%} of the trees")
                 target = tag("circle", cx=x, cy=y, r=7, fill="transparent")
                 shut = self._triangle(node) + self._name(node, self.length + 8 + self.number_width)
+                shut += self._cells(node)
                 inside = tag("g", target + inside, class_="open") + tag("g", shut, class_="shut")
                 inside += tag("title", escape(label))
                 own = dict(data_node=node, aria_label=label, color=cluster_color(self.colors[node]))
@@ -520,7 +552,7 @@ class TreeFigure:
                 place = dict(y=y + 11, text_anchor="middle") if sideways else dict(x=x + 3, y=float(y), dy=".35em")
                 yield tag("text", text, **dict(x=float(x)) | place, **style)
         (x1, y1), (x2, y2) = self.point(0, across), self.point(self.low_along, across)
-        x, y = (x1 + x2) / 2 + (0 if sideways else 42), (y1 + y2) / 2 + (28 if sideways else 0)
+        x, y = (x1 + x2) / 2 + (0 if sideways else 36), (y1 + y2) / 2 + (28 if sideways else 0)
         turn = None if sideways else f"rotate(-90 {x:.1f} {y:.1f})"
         kind = escape(self.tree.height_kind)
         yield tag("text", kind, x=float(x), y=float(y), transform=turn, text_anchor="middle", **style)

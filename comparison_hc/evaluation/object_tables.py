@@ -1,12 +1,11 @@
 """Classes, names, initial clusters and matrices from tables that people keep; and no input is overwritten."""
 
-
-
 import re
 
 from ..core._columns import as_number, is_whole_number, is_word, plain_number
 from ..core._tables import existing_file
 from ..core.validation import InputError, require
+
 
 def read_groups(path, names, option):
     "The groups of objects, from a file. Raises `InputError` (with the line) for unknown or repeated objects."
@@ -50,6 +49,35 @@ def read_truth(path, names):
     return [classes[name] for name in names]
 
 
+def read_annotations(path, names):
+    """{title: one number, text or None per object} of a table: titles in the first line, objects in the first column.
+
+    Raises `InputError` (with the line) for unknown or repeated objects and for cells without a title.
+    """
+    from comparison_hc.core._tables import read_rows
+
+    path = existing_file(path, "--annotate")
+    rows, lines, _ = read_rows(path)
+    rule = "a table with a first line of titles, the objects in the first column, and others behind it"
+    require(len(rows) > 1 and len(rows[0]) > 1, str(path), rule, rows[:1])
+    titles, numbers, found = rows[0][1:], {name: number for number, name in enumerate(names)}, {}
+    require(len(set(titles)) == len(titles) and all(titles), f"{path}, line {lines[0]},", "different titles", titles)
+    columns = [[None] * len(names) for _ in titles]
+    for line, row in zip(lines[1:], rows[1:]):
+        where, name = f"{path}, line {line},", next((n for n in (row[0], plain_number(row[0])) if n in numbers), None)
+        require(len(row) == len(rows[0]), where, f"{len(rows[0])} cells", row)
+        require(name is not None, where, "about an object that was compared (say --objects if others exist)", row[0])
+        require(name not in found, where, "the only line about its object", row[0])
+        found[name] = line
+        for column, cell in zip(columns, row[1:]):
+            column[numbers[name]] = None if cell.strip().lower() in ("", "na", "nan", "n/a") else cell
+    for column in columns:
+        known = [as_number(cell) for cell in column if cell is not None]
+        if known and None not in known:
+            column[:] = [None if cell is None else float(as_number(cell)) for cell in column]
+    return dict(zip(titles, columns))
+
+
 def read_names(path):
     "All objects' names, from a file; empty lines are skipped."
     path = existing_file(path, "--objects")
@@ -59,6 +87,7 @@ def read_names(path):
         raise InputError(f"{path} must be utf-8 text; byte {error.start} is not") from None
     require(names, str(path), "a file with at least one name", "an empty file")
     return names
+
 
 def read_initial(path, names):
     """Initial clusters, from a file; objects that are not in it start on their own.
@@ -73,6 +102,7 @@ def read_initial(path, names):
     alone = sum(name not in groups for name in names)
     said = f", {alone:,} of them objects that are not in the file" if alone else ""
     return list(clusters.values()), f"{len(clusters):,} initial clusters{said}"
+
 
 def _is_doubtful(rows):
     "Whether the first cell of a square table can be a corner above names, and a mark on the diagonal as well."

@@ -17,6 +17,7 @@ import numpy as np
 from ..core.compat import needed
 from ..core import tree_drawing as drawing
 from ..core.images import matrix_range
+from ..core._leaf_columns import CATEGORIES, LeafColumns, check_annotations
 from ..core.io import atomic_write, check_destination, csv_text
 from ..core.plotting import (
     ABOVE,
@@ -110,6 +111,9 @@ class Result:
         The fitted trees on whose path lengths the hierarchy is average linkage.
     branch_support : sequence of array-like of shape (2N - 3,), optional
         For each of these trees, the share of resampled fits that have each branch.
+    annotations : dict or pandas.DataFrame, optional
+        Columns beside the leaves of the dendrogram: from title to one value per object, or a table with one row per
+        object. A column of numbers has a scale of colours, every other one categories; nothing is known of None.
 
     Examples
     --------
@@ -140,8 +144,11 @@ class Result:
     chance: Support | None = None
     additive: AdditiveTree | None = None
     branch_support: Sequence[ArrayLike] | None = None
+    annotations: Mapping[str, Sequence[Any]] | pandas.DataFrame | None = None
 
     def __post_init__(self):
+        if self.annotations is not None:
+            object.__setattr__(self, "annotations", check_annotations(self.annotations, self.names))
         if self.resampled is None:
             kind = "exact"
         else:
@@ -396,6 +403,7 @@ def _page_parts(result):
         labels=result.labels,
         n_people=0 if respondents is None else len(set(respondents.tolist())),
         tree=_tree_parts(result) if is_tree else None,
+        n_categories=len(CATEGORIES),
         consensus=_consensus_parts(result) if is_tree else None,
         support_words=SUPPORT_WORDS[result.support_kind] if is_tree else "",
         coin=None if getattr(result, "chance", None) is None else _coin_parts(result),
@@ -470,6 +478,8 @@ def _additive_views(result):
 
 def _tree_figure(result, n_cuts=0, **more):
     shown = dict(labels=result.labels, classes=result.classes, support=result.support, style=result.style) | more
+    if result.annotations is not None:
+        shown["columns"] = LeafColumns(result.annotations)
     return TreeFigure(result.dendrogram, result.names, images=_leaf_images(result), n_cuts=n_cuts, **shown)
 
 
@@ -703,7 +713,8 @@ def _figure_svg(result, figure="tree", scale=1):
     "The picture of this name; a result without it is refused."
     is_tree = isinstance(result, Result)
     additive = result.additive if is_tree else None
-    name = figure if figure != "tree" else "dendrogram" if additive is None else "unrooted"
+    has_columns = is_tree and result.annotations is not None
+    name = figure if figure != "tree" else "dendrogram" if additive is None or has_columns else "unrooted"
     if name in ("matrix", "map"):
         parts = _matrix_parts(result) if name == "matrix" else _map_parts(result)
         require(parts is not None, "figure", "one that this result has", figure)
@@ -792,12 +803,21 @@ def _tree_fields(result):
         newick=tree.to_newick(support, result.labels),
         support=None if support is None else np.asarray(support, dtype=float).tolist(),
         support_kind=None if support is None else result.support_kind,
+        annotations=None
+        if result.annotations is None
+        else {k: list(map(_plain, v)) for k, v in result.annotations.items()},
         supports=_support_fields(result.resampled),
         supports_by_coin=_support_fields(result.chance),
         how=result.provenance,
         additive=None if result.additive is None else additive_fields(result),
         agreement=None if comparisons is None else vars(agreement(tree, comparisons.without_weights())),
     )
+
+
+def _plain(value):
+    "A number, a text or None for JSON."
+    value = value.item() if isinstance(value, np.generic) else value
+    return value if value is None or isinstance(value, (int, float)) else str(value)
 
 
 def _support_fields(found):
