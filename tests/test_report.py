@@ -34,7 +34,7 @@ from comparison_hc.evaluation._report_figures import (
 )
 from comparison_hc.evaluation._report_text import methods_parts
 from comparison_hc.evaluation.clusters import choose_clusters
-from comparison_hc.evaluation.object_tables import read_annotations
+from comparison_hc.evaluation.object_tables import read_annotations, read_tree
 from comparison_hc.evaluation.report import FlatResult, Result, html_page, save_result
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -334,6 +334,77 @@ def test_annotations_from_the_command(tmp_path, capsys):
     assert main([*words[:2], "--method", "adds", *words[4:]]) == 2 and main([*words, "--out", words[-1]]) == 2
     assert main([*words[:-1], f"{tmp_path}/lost.csv"]) == 2
     capsys.readouterr()
+
+
+def test_a_tanglegram_joins_the_same_objects_and_counts_by_definition(tmp_path):
+    result = sample(14, n_clusters=3)
+    other = random_tree(14, 5).relabel(np.random.default_rng(1).permutation(14))
+    result = replace(result, against=("rival", other))
+    save_result(result, tmp_path / "two.svg", figure="tanglegram")
+    root = ElementTree.parse(tmp_path / "two.svg").getroot()
+    one, two = (group for group in root.iter(f"{SVG}g") if group.find(f"{SVG}svg") is not None)
+    rows = []
+    for group in (one, two):
+        shift = float(re.search(r"translate\(\S+ (\S+)\)", group.get("transform"))[1])
+        texts = [text for text in group.iter(f"{SVG}text") if text.get("class") == "name"]
+        rows.append({text.text: shift + float(text.get("y")) for text in texts})
+    joined, ends = {}, []
+    for path in root.iter(f"{SVG}path"):
+        if path.get("class") == "join":
+            places = [list(map(float, pair.split())) for pair in path.get("d")[1:].split("L")]
+            name = path.find(f"{SVG}title").text
+            joined[name] = (places[0][1], places[-1][1])
+            assert places[0][0] <= places[1][0] < places[2][0] <= places[3][0]
+            ends.append(joined[name])
+    assert set(joined) == set(result.names) == set(rows[0])
+    for name, (left, right) in joined.items():
+        assert abs(rows[0][name] - left) < 0.2 and abs(rows[1][name] - right) < 0.2
+    crossed = sum((a[0] - b[0]) * (a[1] - b[1]) < 0 for at, a in enumerate(ends) for b in ends[:at])
+    kept = [{frozenset(m.tolist()) for v, m in tree.clusters() if 14 <= v < 26} for tree in (result.dendrogram, other)]
+    page = " ".join(html_page(result).split())
+    assert f"{crossed} of 91 pairs of lines cross" in page and f"{len(kept[0] & kept[1])} of 12 branches hold" in page
+    as_it_is = [np.argsort(tree.leaf_order()) for tree in (result.dendrogram, other)]
+    assert crossed <= sum((np.diff([a[[i, j]] for a in as_it_is]).prod() < 0) for i in range(14) for j in range(i))
+    same = html_page(replace(result, against=("itself", result.dendrogram)))
+    assert "0 of 91 pairs of lines" in same and "12 of 12 branches" in " ".join(same.split())
+    with pytest.raises(InputError, match="against must be a hierarchy of the same objects"):
+        replace(result, against=("small", random_tree(5, 0)))
+    with pytest.raises(InputError, match="tanglegram where there is another tree"):
+        save_result(sample(5), tmp_path / "no.svg", figure="tanglegram")
+
+
+def test_another_tree_from_a_file(tmp_path, capsys):
+    "Names decide which leaves are the same, not the order of the file."
+    path = tmp_path / "other.nwk"
+    path.write_text("((c,a),(d,b));")
+    title, tree = read_tree(path, ["a", "b", "c", "d"])
+    assert title == "other" and tree.names == ("a", "b", "c", "d") and tree.cut(2).tolist() == [0, 1, 0, 1]
+    with pytest.raises(InputError, match="of the same 4 objects; got 'd, x in only one"):
+        read_tree(path, ["a", "b", "c", "x"])
+    rows = [f"{'abcd'[i]},{'abcd'[j]},{'abcd'[k]}" for i, j, k in ((0, 1, 2), (1, 0, 3), (2, 3, 0), (3, 2, 1))]
+    (tmp_path / "answers.csv").write_text("\n".join(["i,j,k", *rows]))
+    words = ["cluster", f"{tmp_path}/answers.csv", "--method", "4-al", "--figure", "tanglegram"]
+    assert main([*words, "--out", f"{tmp_path}/two.svg"]) == 2
+    assert "--against must be given with --figure tanglegram" in capsys.readouterr().err
+    assert main([*words, "--against", str(path), "--out", f"{tmp_path}/two.svg"]) in (0, None)
+    assert (tmp_path / "two.svg").read_text().count('class="join"') == 4
+    capsys.readouterr()
+
+
+@pytest.mark.parametrize("figure", ["dendrogram", "tree+matrix"])
+def test_a_large_tree_is_saved_leaf_by_leaf(tmp_path, figure):
+    "300 objects as a tall picture, where that is asked for."
+    for unfolded, most in ((False, COLLAPSED_TO), (True, 300)):
+        result = sample(300, style=TreeStyle(unfolded=unfolded))
+        save_result(result, tmp_path / "tree.svg", figure=figure)
+        root = ElementTree.parse(tmp_path / "tree.svg").getroot()
+        names = [text.text for text in root.iter(f"{SVG}text") if text.get("class") == "name"]
+        assert len(names) == (most if figure == "dendrogram" else 300)
+    if figure == "tree+matrix":
+        return
+    save_result(result, tmp_path / "tree.png")
+    with Image.open(tmp_path / "tree.png") as image:
+        assert image.info["dpi"] == pytest.approx((300, 300), abs=0.1) and image.size[1] > 300 * 13 * 300 / 96
 
 
 # ---- in a browser

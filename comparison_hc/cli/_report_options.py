@@ -9,7 +9,7 @@ from ..core._tables import existing_file
 from ..core.images import check_image_folder, images_from_folder
 from ..core.plotting import SIDES, TreeStyle
 from ..core.validation import InputError, require
-from ..evaluation.object_tables import read_annotations
+from ..evaluation.object_tables import read_annotations, read_tree
 from ..evaluation.report import FIGURES
 
 
@@ -25,8 +25,12 @@ def add_report_options(parser):
         text = f"{name} of the tree's picture in pixels, 96 an inch (default: {other})"
         parser.add_argument(f"--{name}", type=int, metavar="PIXELS", help=text)
     shown = "what .svg, .png and .pdf show: tree (default; of --method additive the trees without a root), dendrogram, "
-    shown += "unrooted or rooted additive trees, matrix, map, or tree+matrix"
+    shown += "unrooted or rooted additive trees, matrix, map, tree+matrix, or tanglegram"
     parser.add_argument("--figure", choices=FIGURES, default="tree", help=shown)
+    against = "another tree of the same objects, as Newick: the page, and the figure tanglegram, show both face to face"
+    parser.add_argument("--against", metavar="TREE.nwk", help=against)
+    unfold = "show every leaf of a tree with 300 leaves or more (default: its last 60 branches, folded)"
+    parser.add_argument("--unfold", action="store_true", help=unfold)
     side = "side of the tree's root: left (default), right, top or bottom"
     parser.add_argument("--orientation", choices=SIDES, default="left", help=side)
 
@@ -39,7 +43,10 @@ def check_report_options(args):
         _read_people(args.people)
     if args.annotate is not None:
         existing_file(args.annotate, "--annotate")
-    return TreeStyle(args.width, args.height, args.orientation)
+    if args.against is not None:
+        existing_file(args.against, "--against")
+    require(args.figure != "tanglegram" or args.against, "--against", "given with --figure tanglegram", args.against)
+    return TreeStyle(args.width, args.height, args.orientation, args.unfold)
 
 
 def _read_people(path):
@@ -72,6 +79,7 @@ def with_provenance(result, args):
     known = {"provenance": (result.provenance or {}) | record_of(args.file, getattr(args, "words", None))}
     if hasattr(result, "style"):
         known["style"] = check_report_options(args)
+        known["against"] = None if args.against is None else read_tree(args.against, result.names)
         known["annotations"] = None if args.annotate is None else read_annotations(args.annotate, result.names)
     if args.people is not None:
         known["people"] = _read_people(args.people)

@@ -157,7 +157,7 @@ def cluster_command(args):
     require(answers or not open_number, "--clusters", "a number where FILE holds no answers", args.clusters)
     if args.linkage is not None:
         return report(with_provenance(learned_result(args), args), args)
-    tables = ("truth", "initial", "objects", "people", "annotate")
+    tables = ("truth", "initial", "objects", "people", "annotate", "against")
     read = [*files_of(args), *((option_name(name), getattr(args, name)) for name in tables)]
     check_files(args, read, FLAT_WRITERS if args.method in flat_names else None)
     check_support(args, args.method in flat_names)
@@ -342,7 +342,11 @@ def _flat_clusters(args):
     from comparison_hc.evaluation.report import FlatResult
 
     require(args.kind != "similarity", "--kind", f"a kind of answers with --method {args.method}", args.kind)
-    refuse(args, ("self_pairs", "questions", "initial", "tree", "annotate"), f"left out with --method {args.method}")
+    refuse(
+        args,
+        ("self_pairs", "questions", "initial", "tree", "annotate", "against"),
+        f"left out with --method {args.method}",
+    )
     comparisons, classes, notes, _ = _read_answers(args)
     with warnings_to_stderr(), command_bar(args.method) as progress:
         model = ComparisonClustering(args.method, args.clusters, rng=args.seed, progress=progress).fit(comparisons)

@@ -230,11 +230,14 @@ def collapsed_by_default(tree):
 
 @dataclass(frozen=True)
 class TreeStyle:
-    "Size of a picture in pixels (None: what the leaves need; 900 or 620 along the branches) and the side of its root."
+    """Size of a picture in pixels (None: what the leaves need; 900 or 620 along the branches), the side of its root,
+    and whether a large tree shows every leaf.
+    """
 
     width: int | None = None
     height: int | None = None
     orientation: str = "left"
+    unfolded: bool = False
 
     def __post_init__(self):
         require(self.orientation in SIDES, "orientation", f"one of {', '.join(SIDES)}", self.orientation)
@@ -276,7 +279,8 @@ class TreeFigure:
             self.legend, self.legend_height = [*self.legend, *more], self.legend_height + height
         nodes = range(2 * tree.n_leaves - 1)
         self.colors = [None for _ in nodes] if values is None else tree._common_values(np.asarray(values))
-        self.collapsed = set(collapsed_by_default(tree) if collapsed is None else collapsed)
+        shown = () if self.style.unfolded else collapsed_by_default(tree)
+        self.collapsed = set(shown if collapsed is None else collapsed)
         self.layout = tree_layout(tree.children, tree.heights, tree.leaf_sizes, self.collapsed)
         self.ends = self.layout.leaves.tolist()
         self.merges = [v for v in nodes[tree.n_leaves :] if v not in self.collapsed and not np.isnan(self.layout.y[v])]

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..core.compat import bincount
 from ..core.images import SEQUENTIAL, matrix_png
-from ..core.plotting import cluster_color, cut_text, is_free, svg, tag, text_width
+from ..core.plotting import TreeFigure, TreeStyle, cluster_color, cut_text, is_free, svg, tag, text_width
 
 SMALLEST, MOST_SIDE = 6.7, 820  # pixels: of letters beside a matrix (5 points), of its side
 
@@ -78,6 +78,65 @@ def beside_matrix_svg(figure, matrix, ends=(0, 1), end_labels=("0%", "100% of it
     parts = [tag("rect", width="100%", height="100%", fill="#fff"), figure.svg(), tag("image", **place, href=cells)]
     parts += _shades(left, figure.start + side + 10, end_labels)
     return svg(parts, left + max(side, 330) + 10, max(figure.height, figure.start + side + 34), title, scale)
+
+
+def turned_towards(tree, places):
+    "The same tree, of whose two children the one with the lower mean place of its objects comes first at every merge."
+    means = tree._aggregate(np.asarray(places, dtype=float)) / tree.sizes
+    Z = tree.linkage_matrix.copy()
+    Z[:, :2] = np.take_along_axis(tree.children, np.argsort(means[tree.children], axis=1, kind="stable"), axis=1)
+    return type(tree)(Z, tree.initial_clusters, tree.names, tree.height_kind)
+
+
+def n_crossings(order):
+    "How many pairs of straight lines cross that lead from place 0, 1, … to these places."
+    order, found = np.asarray(order), 0
+    for at, place in enumerate(order):
+        found += int((order[:at] > place).sum())
+    return found
+
+
+def n_shared_branches(tree, other):
+    "How many sets of objects, between single ones and all of them, are below a node of both trees."
+    marks = np.random.default_rng(0).integers(2**48, size=tree.n_objects)
+    one, two = (set(each._aggregate(marks)[each.n_leaves : -1].tolist()) for each in (tree, other))
+    return len(one & two)
+
+
+def tanglegram_svg(tree, other, names, titles, labels=None, width=900, scale=1):
+    """(picture, pairs of lines that cross): two trees of the same objects face to face, and lines between these.
+
+    The second tree is turned so that few lines cross; the first stays as it is.
+    """
+    order = tree.leaf_order()
+    place = np.argsort(order)
+    other, gap = turned_towards(other, place), max(60, width // 8)
+    side = (width - gap) // 2
+    figures = []
+    for each, root in ((tree, "left"), (other, "right")):
+        style = TreeStyle(width=max(side, 100), orientation=root, unfolded=True)
+        figures.append(TreeFigure(each, names, labels, style=style))
+    one, two = figures
+    top, left, lines = 22.0, one.width + gap, []
+    for i, (y, z) in enumerate(zip(place.tolist(), np.argsort(other.leaf_order()).tolist())):
+        ends = []
+        for figure, shift, at in ((one, 0.0, y), (two, left, z)):
+            behind = figure.length + 12 + figure.number_width
+            behind += text_width(figure.text[i], figure.size) if figure.named else 0
+            x, across = figure.point(behind, figure.pitch * (at + 0.5))
+            ends.append((shift + x, top + across))
+        (x, y), (x2, y2) = ends
+        color = "#9a9a9a" if labels is None else cluster_color(int(labels[i]))
+        path = f"M{x:.1f} {y:.1f}L{one.width:.1f} {y:.1f}L{left:.1f} {y2:.1f}L{x2:.1f} {y2:.1f}"
+        line = dict(d=path, class_="join", fill="none", stroke=color, stroke_width=1.1, stroke_opacity=".8")
+        lines.append(tag("path", tag("title", escape(names[i])), **line))
+    parts = [tag("rect", width="100%", height="100%", fill="#fff")]
+    for figure, shift, title, anchor in ((one, 0.0, titles[0], "start"), (two, left, titles[1], "end")):
+        at = dict(x=14.0 if anchor == "start" else left + two.width - 14.0, y=16, text_anchor=anchor)
+        parts.append(tag("text", escape(cut_text(title, 11.5, side)), **at, font_size=11.5, class_="title"))
+        parts.append(tag("g", figure.svg(), transform=f"translate({shift:.1f} {top:.1f})"))
+    picture = svg([*parts, *lines], left + two.width, top + one.height, "Two trees of the same objects", scale)
+    return picture, n_crossings(np.argsort(other.leaf_order())[order])
 
 
 def _runs(labels):

@@ -50,7 +50,7 @@ def read_truth(path, names):
 
 
 def read_annotations(path, names):
-    """{title: one number, text or None per object} of a table: titles in the first line, objects in the first column.
+    """{title: a number, text or None per object} of a table: titles in the first line, objects in the first column.
 
     Raises `InputError` (with the line) for unknown or repeated objects and for cells without a title.
     """
@@ -76,6 +76,19 @@ def read_annotations(path, names):
         if known and None not in known:
             column[:] = [None if cell is None else float(as_number(cell)) for cell in column]
     return dict(zip(titles, columns))
+
+
+def read_tree(path, names):
+    "(name of the file, its tree, read as Newick about these objects). Raises `InputError` if it is about others."
+    from ..dendrogram import Dendrogram
+
+    path = existing_file(path, "--against")
+    tree = Dendrogram.from_newick(path.read_text(encoding="utf-8-sig"))
+    strange = sorted(set(tree.names) ^ set(names))
+    found = f"{', '.join(strange[:3])} in only one of the two"
+    require(not strange, str(path), f"a tree of the same {len(names)} objects", found)
+    require(tree.n_leaves == len(names), str(path), "a tree with one object per leaf", tree)
+    return path.stem, tree.relabel([tree.names.index(name) for name in names])
 
 
 def read_names(path):

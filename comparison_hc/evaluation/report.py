@@ -114,6 +114,8 @@ class Result:
     annotations : dict or pandas.DataFrame, optional
         Columns beside the leaves of the dendrogram: from title to one value per object, or a table with one row per
         object. A column of numbers has a scale of colours, every other one categories; nothing is known of None.
+    against : (str, Dendrogram), optional
+        A title and another hierarchy of the same objects, for a tanglegram.
 
     Examples
     --------
@@ -145,8 +147,15 @@ class Result:
     additive: AdditiveTree | None = None
     branch_support: Sequence[ArrayLike] | None = None
     annotations: Mapping[str, Sequence[Any]] | pandas.DataFrame | None = None
+    against: tuple[str, Dendrogram] | None = None
 
     def __post_init__(self):
+        if self.against is not None:
+            title, other = self.against
+            rule = "a hierarchy of the same objects, each a leaf of both trees"
+            n = self.dendrogram.n_objects
+            fits = n == self.dendrogram.n_leaves == other.n_leaves == other.n_objects
+            require(fits and (other.names or self.dendrogram.names) == self.dendrogram.names, "against", rule, other)
         if self.annotations is not None:
             object.__setattr__(self, "annotations", check_annotations(self.annotations, self.names))
         if self.resampled is None:
@@ -271,8 +280,9 @@ def save_result(
         Of a hierarchy .html (a self-contained page), .svg, .png (300 dots per inch), .pdf, .nwk (Newick), .csv
         (linkage matrix; path lengths of additive trees) or .json; of a partition .html, .svg, .png, .pdf, .csv
         (labels) or .json. An existing file is replaced as a whole.
-    figure : {"tree", "dendrogram", "unrooted", "rooted", "matrix", "map", "tree+matrix"}, default "tree"
+    figure : {"tree", "dendrogram", "unrooted", "rooted", "matrix", "map", "tree+matrix", "tanglegram"}, default "tree"
         What .svg, .png and .pdf show. "tree" is the dendrogram, or additive trees without a root where there are some.
+        "tanglegram" sets the tree against `Result.against`.
     comparisons : Triplets or Quadruplets, optional
         With an estimator, the comparisons that it was fitted to: what matrix, map and agreement are computed from, and
         where a partition has its names.
@@ -405,6 +415,7 @@ def _page_parts(result):
         tree=_tree_parts(result) if is_tree else None,
         n_categories=len(CATEGORIES),
         consensus=_consensus_parts(result) if is_tree else None,
+        against=_against_parts(result),
         support_words=SUPPORT_WORDS[result.support_kind] if is_tree else "",
         coin=None if getattr(result, "chance", None) is None else _coin_parts(result),
         curve=None if is_tree else _curve_parts(result),
@@ -562,7 +573,7 @@ def _script_data(result, figure, most):
         above=ABOVE,
         stops=list(_cut_stops(tree, figure, most)),
         fixed=sorted(figure.collapsed),
-        folded=sorted(figure.collapsed or collapsed_by_default(tree)),
+        folded=sorted(figure.collapsed or ([] if figure.style.unfolded else collapsed_by_default(tree))),
         trees=[] if result.additive is None else [each.parent.tolist() for each in result.additive.trees_],
         sideways=sideways,
         pitch=figure.pitch,
@@ -706,7 +717,7 @@ def lines_html(lines):
 # ---- other forms
 
 
-FIGURES = ("tree", "dendrogram", "unrooted", "rooted", "matrix", "map", "tree+matrix")
+FIGURES = ("tree", "dendrogram", "unrooted", "rooted", "matrix", "map", "tree+matrix", "tanglegram")
 
 
 def _figure_svg(result, figure="tree", scale=1):
@@ -724,11 +735,26 @@ def _figure_svg(result, figure="tree", scale=1):
         return _tree_figure(result).svg(scale=scale)
     if name == "tree+matrix":
         return _tree_beside_matrix(result, scale)
+    if name == "tanglegram":
+        require(result.against is not None, "figure", "tanglegram where there is another tree (--against)", figure)
+        return _against_parts(result, result.labels, scale)["svg"]
     require(additive is not None, "figure", f"{name} where there are additive trees", figure)
     width = None if result.style is None else result.style.width
     shown = dict(layout="rooted" if name == "rooted" else "equal-daylight", labels=result.labels, width=width)
     made = drawing.draw_beside(additive.trees_, support=result.branch_support, **shown)
     return drawing.drawing_svg(made, _trees_title(result), scale)
+
+
+def _against_parts(result, labels=None, scale=1):
+    "The tanglegram and the facts of its caption; nothing where there is no other tree."
+    if getattr(result, "against", None) is None or result.dendrogram.n_leaves < 2:
+        return None
+    (title, other), tree = result.against, result.dendrogram
+    width = 900 if result.style is None or result.style.width is None else result.style.width
+    titles = result.method or "this tree", title
+    svg, n_crossed = figures.tanglegram_svg(tree, other, result.names, titles, labels, width, scale)
+    facts = dict(title=title, n_crossed=n_crossed, n_pairs=tree.n_leaves * (tree.n_leaves - 1) // 2)
+    return dict(svg=svg, n_shared=figures.n_shared_branches(tree, other), n_branches=tree.n_leaves - 2, **facts)
 
 
 def _trees_title(result):
