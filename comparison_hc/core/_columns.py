@@ -312,7 +312,14 @@ def _likely_columns(table, kind, rest):
     "What would make a file readable, by which columns share names as those of objects do; empty if that is not clear."
     names, width, cells = table.names, WIDTHS[kind], {c: table.frame[c].to_numpy() for c in rest}
     found = {c: set(cells[c]) - {""} for c in rest}
-    alike = [c for c in rest if any(len(found[c] & found[d]) > 1 for d in rest if d != c)]
+    groups = []  # of columns that share at least two cells
+    for c in rest:
+        near = [group for group in groups if any(len(found[c] & found[d]) > 1 for d in group)]
+        groups = [group for group in groups if group not in near] + [sorted(sum(near, [c]))]
+    sizes = [len(group) for group in groups if len(group) > 1]
+    alike = next(
+        (group for group in groups if len(group) == max(sizes, default=0) and sizes.count(len(group)) == 1), []
+    )
     if len(alike) == width:
         answers = [c for c in rest if c not in alike and 1 < len(found[c]) <= width]
     elif len(alike) == width + 1:
