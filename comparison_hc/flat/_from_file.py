@@ -42,7 +42,7 @@ def adds_from_file(
     every: int = 16,
     chunksize: int = 1_000_000,
     progress: Callable[[int, int], object] | None = None,
-    **read_csv,
+    **read_csv: Any,
 ) -> AddS:
     """AddS of a CSV file larger than memory, one chunk of rows at a time.
 
@@ -72,7 +72,7 @@ def adds_from_file(
         Rows per chunk.
     progress : callable, optional
         Called after every chunk with (bytes read, size of the file).
-    **read_csv
+    **read_csv : Any
         Further options of `pandas.read_csv`, such as `sep` and `encoding`.
 
     Returns

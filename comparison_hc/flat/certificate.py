@@ -270,6 +270,14 @@ class Certificate:
         X* is not optimal for any larger λ.
     form : str or None
         The dual that proved the lower end ("additive", "rank-one" or "guess"); None if nothing is proved.
+
+    Examples
+    --------
+    >>> from comparison_hc.flat import adds3, certify
+    >>> S = adds3([[0, 1, 2], [1, 0, 3], [2, 3, 0], [3, 2, 1]])
+    >>> certificate = certify(S, [0, 0, 1, 1])
+    >>> certificate.holds, certificate.n_clusters
+    (True, 2)
     """
 
     labels: NDArray[np.integer]

@@ -138,6 +138,14 @@ class SDPSolution:
         The Γ behind `bound`, after iterations.
     eigenvalues : ndarray or None
         Positive eigenvalues of the last X ⪰ 0 minus J/n, ascending.
+
+    Examples
+    --------
+    >>> from comparison_hc.flat import adds3, sdp_k
+    >>> S = adds3([[0, 1, 2], [1, 0, 3], [2, 3, 0], [3, 2, 1]])
+    >>> solution = sdp_k(S, 2)
+    >>> solution.converged, solution.gap, solution.trace
+    (True, 0.0, 2.0)
     """
 
     problem: str
@@ -313,7 +321,7 @@ def sdp_lambda(
         Symmetric similarity.
     lam : float > 0
         Penalty λ of the trace.
-    tol, max_iter, rng, start, certificate, progress
+    tol, max_iter, rng, start, certificate, progress : optional
         As in `sdp_k`.
 
     Returns

@@ -191,6 +191,13 @@ class SpurStep:
         "certificate", "iteration" or "not needed: at most 1".
     gap : float
         Relative duality gap of the solution; nan if it was not computed.
+
+    Examples
+    --------
+    >>> from comparison_hc.flat import adds3, spur
+    >>> S = adds3([[0, 1, 2], [1, 0, 3], [2, 3, 0], [3, 2, 1]])
+    >>> [(step.k, step.how) for step in spur(S, 100).steps]
+    [(2, 'certificate'), (3, 'iteration')]
     """
 
     k: int
@@ -219,6 +226,14 @@ class SpurResult:
         Range of λ.
     trace_min, trace_max : float or None
         Trace of the solution of SDP-λ at both ends; None if a certificate made it unnecessary.
+
+    Examples
+    --------
+    >>> from comparison_hc.flat import adds3, spur
+    >>> S = adds3([[0, 1, 2], [1, 0, 3], [2, 3, 0], [3, 2, 1]])
+    >>> result = spur(S, 100)
+    >>> result.n_clusters, result.labels
+    (2, array([0, 0, 1, 1]))
     """
 
     n_clusters: int
