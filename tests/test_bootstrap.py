@@ -11,12 +11,12 @@ from shared import named_trees
 from comparison_hc.cli import main
 from comparison_hc.cli.cluster import structure_sentence
 from comparison_hc.comparisons import Quadruplets, Triplets, read_comparisons
+from comparison_hc.core.partitions import cluster_nearness
 from comparison_hc.core.stats import proportion_interval
 from comparison_hc.core.validation import InputError
 from comparison_hc.dendrogram import Dendrogram, random_tree
 from comparison_hc.evaluation import Result, save_result
 from comparison_hc.evaluation.bootstrap import (
-    _nearness,
     bootstrap_support,
     chance_support,
     clusters_as_bits,
@@ -333,17 +333,17 @@ def test_three_kinds_of_support_are_those_of_the_definition(tree, seed):
     order = np.random.default_rng(seed).permutation(tree.n_leaves)
     other = Dendrogram(other.linkage_matrix, [tree.initial_clusters[leaf] for leaf in order])
     expected = np.array(list(nearness_by_definition(tree, other)), dtype=float).T
-    np.testing.assert_allclose(_nearness(tree, other), expected)
+    np.testing.assert_allclose(cluster_nearness(tree, other), expected)
 
 
 def test_transfer_support_sees_clusters_from_which_one_object_moves():
     "Exact support is zero, transfer support is nearly one; both are one where nothing moves."
     tree = Dendrogram.from_merges([(0, 1), (8, 2), (9, 3), (4, 5), (11, 6), (12, 7), (10, 13)])
     moved = tree.relabel([0, 1, 2, 7, 4, 5, 6, 3])
-    exact, transfer, jaccard = _nearness(tree, moved)
+    exact, transfer, jaccard = cluster_nearness(tree, moved)
     assert clusters_of(tree)[2] == {0, 1, 2, 3} and exact[2] == 0
     assert transfer[2] == pytest.approx(1 - 1 / 3) and jaccard[2] == pytest.approx(3 / 4)
-    assert (_nearness(tree, tree) == 1).all()
+    assert (cluster_nearness(tree, tree) == 1).all()
 
 
 def test_answers_by_coin_have_little_support_and_people_much():

@@ -12,6 +12,8 @@ from scipy.spatial.distance import squareform
 from shared import similarities, symmetric
 
 from comparison_hc.comparisons import n_quadruplet_questions
+from comparison_hc.core.pairs import all_pairs
+from comparison_hc.core.query_budget import active_budget
 from comparison_hc.core.validation import InputError
 from comparison_hc.dendrogram import Dendrogram
 from comparison_hc.hierarchical import (
@@ -24,8 +26,7 @@ from comparison_hc.hierarchical import (
     triplet_kernel,
     triplet_kernel_active,
 )
-from comparison_hc.hierarchical._active import active_budget, query_kernel
-from comparison_hc.hierarchical._queries import all_pairs
+from comparison_hc.hierarchical._active import query_kernel
 from comparison_hc.hierarchical.linkage import _complete_linkage
 from comparison_hc.oracles import (
     Budget,

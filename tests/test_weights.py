@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from comparison_hc.comparisons import Quadruplets, Triplets
 from comparison_hc.core._rows import WEIGHT_RULES, check_weights
 from comparison_hc.core.validation import InputError
+from comparison_hc.core.weights import each_weight
 from comparison_hc.dendrogram import random_tree
 from comparison_hc.elicitation.crowd import crowd_table, crowd_weights, make_crowd
 from comparison_hc.evaluation.bootstrap import null_flip, null_redraw, structure_test
 from comparison_hc.evaluation.embedding import _compared_pairs, _forte_loss, _t_ste_loss
 from comparison_hc.evaluation.model_selection import choose_method, compare_methods, signed_correctness
-from comparison_hc.hierarchical._wins import each_weight
 from comparison_hc.hierarchical.planted import planted_hierarchy
 from comparison_hc.methods import build_hierarchy, methods
 from comparison_hc.oracles import sample_triplets

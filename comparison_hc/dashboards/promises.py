@@ -5,7 +5,7 @@ from functools import lru_cache
 from math import floor, inf, isinf, log, log10, sqrt
 
 from .planted_settings import SNR_LIVE
-from ..hierarchical._active import active_budget
+from ..core.query_budget import active_budget
 from ..reproduce.simulation import GROUP_SIZES
 from ..theory.f19_levels import active_gap, passive_gap
 from ..theory.f19_theorem2 import C_THEOREM_2

@@ -18,10 +18,10 @@ from ..core.compat import bincount
 from ..core.parallel import check_workers, map_in_order
 from ..core.sampling import unique_questions
 from ..core.validation import as_array, as_rng, check_integer, check_number, check_progress, require
+from ..core.weights import each_weight
 from ..dendrogram import Dendrogram
 from ..evaluation._candidates import as_builder
 from ..evaluation.model_selection import signed_correctness
-from ..hierarchical._wins import each_weight
 from ..hierarchical.average import quadruplet_average_linkage
 from ..hierarchical.triplets import triplet_average_linkage
 from ..oracles import sample_triplets

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..adaptive._validation import InconsistentTriplets
+from ..adaptive import InconsistentTriplets
 from ..adaptive.build import consistent_hierarchy
 from ..adaptive.multifurcating import Hierarchy, OrdinalOracle
 from ..comparisons import Triplets

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..adaptive._validation import InconsistentTriplets
+from ..adaptive import InconsistentTriplets
 from ..adaptive.build import consistent_hierarchy
 from ..adaptive.insertion import depth_limit
 from ..adaptive.multifurcating import Hierarchy, OrdinalOracle

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..core.compat import bincount
-from ..hierarchical._wins import each_weight
+from ..core.weights import each_weight
 
 
 def soe_loss(points, rows, weights):

@@ -15,6 +15,7 @@ import numpy as np
 from comparison_hc.comparisons import Quadruplets, Triplets, as_comparisons, as_triplets
 from comparison_hc.core.compat import bincount
 from comparison_hc.core.parallel import check_workers, map_in_order, until_interrupted
+from comparison_hc.core.partitions import cluster_nearness
 from comparison_hc.core.validation import (
     as_array,
     as_list,
@@ -24,10 +25,10 @@ from comparison_hc.core.validation import (
     check_progress,
     require,
 )
+from comparison_hc.core.weights import each_weight
 from comparison_hc.dendrogram import Dendrogram, _check_dendrogram, _read_only
 from comparison_hc.evaluation._candidates import as_builder
 from comparison_hc.evaluation.model_selection import accuracy_scores, signed_correctness
-from comparison_hc.hierarchical._wins import each_weight
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -69,29 +70,6 @@ def clusters_as_bits(dendrogram):
     start = dendrogram.starts[dendrogram.n_leaves :, None]
     stop = start + dendrogram.sizes[dendrogram.n_leaves :, None]
     return [row.tobytes() for row in np.packbits((start <= position) & (position < stop), axis=1)]
-
-# %% ../../nbs/evaluation/58_bootstrap.ipynb #transfer-fast
-def _nearness(dendrogram, tree):
-    "(3, K − 1) for each cluster: whether a tree has it, its transfer similarity, and its Jaccard similarity."
-    K, n_merges = dendrogram.n_leaves, dendrogram.n_leaves - 1
-    position = np.argsort(dendrogram.leaf_order())
-    start = dendrogram.starts[K:, None]
-    member = (start <= position) & (position < start + dendrogram.sizes[K:, None])  # (K − 1, N)
-    shared = np.empty((2 * K - 1, n_merges), dtype=np.int32)
-    for leaf, objects in enumerate(tree.initial_clusters):
-        shared[leaf] = member[:, list(objects)].sum(axis=1)
-    for node, (left, right) in enumerate(tree.children.tolist(), K):
-        np.add(shared[left], shared[right], out=shared[node])
-    sizes = dendrogram.sizes[K:]
-    total = tree.sizes[:, None] + sizes
-    distance = (total - 2 * shared).min(axis=0)
-    similarity = (shared / (total - shared)).max(axis=0)
-    trivial = np.concatenate(
-        [total - 2 * shared for total, shared in ((total[:K], shared[:K]), (total[-1:], shared[-1:]))]
-    )
-    nearest = trivial.min(axis=0)
-    transfer = np.where(nearest > 0, 1 - distance / np.maximum(nearest, 1), 1.0)
-    return np.stack([distance == 0, transfer, similarity])
 
 # %% ../../nbs/evaluation/58_bootstrap.ipynb #support-bootstrap
 @dataclass(frozen=True, eq=False, repr=False)
@@ -226,7 +204,7 @@ def bootstrap_support(
     for tree in trees:
         rule = "a function that gives trees with the leaves of the dendrogram"
         require(set(tree.initial_clusters) == set(dendrogram.initial_clusters), "build", rule, tree)
-        sums += _nearness(dendrogram, tree)
+        sums += cluster_nearness(dendrogram, tree)
     exact, transfer, jaccard = map(_read_only, sums / len(trees))
     drawn = by if isinstance(by, str) else "groups"
     if by is None:

@@ -14,7 +14,7 @@ from ..core._rows import four_columns, relabel_by_size
 from ..core.compat import bincount
 from ..core.validation import as_rng, check_integer, check_labels, check_progress, require
 from ..dendrogram import Dendrogram, _check_dendrogram
-from ..hierarchical._wins import each_weight
+from ..core.weights import each_weight
 from ..metrics import adjusted_rand_index
 from ._candidates import as_builder, candidate, fit
 from ._report_figures import win_counts

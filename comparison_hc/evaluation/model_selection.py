@@ -16,6 +16,7 @@ from ..comparisons import Quadruplets, Triplets, as_comparisons
 from ..core.parallel import until_interrupted
 from ..core.stats import corrected_resampled_interval
 from ..core.validation import as_list, as_rng, check_integer, check_progress, require
+from ..core.weights import each_weight
 from ..dendrogram import Dendrogram
 from comparison_hc.evaluation._candidates import (
     RANDOM,
@@ -28,7 +29,6 @@ from comparison_hc.evaluation._candidates import (
     task_size,
 )
 from ._splits import SplitPlan, object_groups, plan_splits
-from ..hierarchical._wins import each_weight
 from ..methods import build_hierarchy
 from ..metrics import agreement, noise_ceiling
 

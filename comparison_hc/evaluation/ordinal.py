@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..core.pairs import all_pairs, sort_pairs
 from ..core.validation import as_rng, check_choice, check_integer, check_number, check_similarity, require
 from ..dendrogram import Dendrogram
-from ..hierarchical._queries import all_pairs, sort_pairs
 from ..link.merge import alpha_linkage, check_distances
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from ..core.validation import as_list, as_rng, check_integer, check_progress, re
 from ._candidates import candidate, fit
 from ._splits import Split, plan_splits
 from .embedding import t_ste
-from ..hierarchical._wins import each_weight
+from ..core.weights import each_weight
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

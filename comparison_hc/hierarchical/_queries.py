@@ -1,12 +1,12 @@
-"Queries about pairs: validated objects, fair batches, a parallel sort, insertion, a spanning forest, merge order."
+"Queries about pairs: validated objects, batches, insertion, a spanning forest, merge order."
 
 import heapq
 
 import numpy as np
 
-from ..comparisons import pair_from_index, pair_index
-from ..core.compat import bincount
+from ..comparisons import pair_index
 from ..core._rows import index_type
+from ..core.pairs import ask_pairs, sort_pairs
 from ..core.validation import MOST_OBJECTS, as_array, as_list, check_integer, check_names, require
 
 
@@ -36,44 +36,12 @@ def check_references(references, n_objects):
     return array.T
 
 
-def all_pairs(n):
-    "(P, 2) pairs of objects, in the order of `pair_index`."
-    return np.stack(pair_from_index(np.arange(n * (n - 1) // 2)), axis=-1)
-
-
 def query_batch(n_objects, *columns):
     "(b, 4) queries from columns, stored by column in the smallest type, which makes large batches fast to check."
     queries = np.empty((4, len(columns[0])), dtype=index_type(n_objects))
     for row, column in zip(queries, columns):
         row[:] = column
     return queries.T
-
-
-def ask_pairs(first, second, rng):
-    "Is the first pair the more similar? A coin decides which pair is named first."
-    if len(first) == 0:
-        return np.zeros(0, dtype=bool)
-    swap = rng.random(len(first)) < 0.5
-    queries = np.empty((len(first), 4), dtype=first.dtype)
-    queries[:, :2] = np.where(swap[:, None], second, first)
-    queries[:, 2:] = np.where(swap[:, None], first, second)
-    answers = yield queries
-    return np.asarray(answers, dtype=bool) ^ swap
-
-
-def sort_pairs(pairs, rng, start=None):
-    "Order of pairs, most similar first: a quicksort with one batch per level; `start` groups what is sorted already."
-    start = np.zeros(len(pairs), dtype=np.int64) if start is None else start.copy()
-    while True:
-        _, pivot, group = np.unique(start, return_index=True, return_inverse=True)
-        others = np.flatnonzero(pivot[group] != np.arange(len(pairs)))
-        if len(others) == 0:
-            return np.argsort(start)
-        wins = yield from ask_pairs(pairs[others], pairs[pivot[group[others]]], rng)
-        before = bincount(group[others[wins]], minlength=len(pivot))
-        losers = others[~wins]
-        start[losers] += before[group[losers]] + 1
-        start[pivot] += before
 
 
 def binary_insertion(order, pairs, below, rng):

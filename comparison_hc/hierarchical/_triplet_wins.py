@@ -8,8 +8,9 @@ from ..core.kernels import gram_of_rows
 from ..core.validation import check_progress
 from ..dendrogram import Dendrogram
 from ..oracles import BudgetExhausted
+from ..core.partitions import labels_from_clusters
 from ._queries import query_batch, topological_merge_order
-from ._wins import BestLinks, labels_from_clusters
+from ._wins import BestLinks
 
 
 def kernel_of_all_triplets(similarity, self_pairs):

@@ -1,56 +1,10 @@
 "Wins of object pairs over object pairs in three representations, and the incremental state of 4-AL."
 
-from numbers import Integral
-
 import numpy as np
 
 from ..comparisons import pair_from_index, pair_index
 from ..core.compat import bincount, repeat
 from ..core.kernels import MANY_ANSWERS, comparison_matrices
-from ..core._rows import check_weights
-from ..core.validation import as_list, check_labels, require
-
-
-def check_partition(initial, n_objects):
-    "Initial clusters as tuples of objects; given as labels, in the order of the labels."
-    if initial is None:
-        return tuple((i,) for i in range(n_objects))
-    rule = f"a partition of the objects 0 to {n_objects - 1} into non-empty lists, or one label an object"
-    sequence = np.iterable(initial) and not isinstance(initial, (str, bytes, dict, set))
-    require(sequence and np.ndim(getattr(initial, "columns", 0)) == 0, "initial", rule, initial)
-    require(not np.ma.is_masked(initial), "initial", f"{rule}, none of them masked", initial)
-    clusters = as_list(initial, "initial", rule)
-    are_lists = [np.iterable(cluster) and not isinstance(cluster, (str, bytes)) for cluster in clusters]
-    if not any(are_lists):
-        labels = check_labels(clusters, n_objects, "initial")
-        ends = np.cumsum(bincount(labels))[:-1]
-        return tuple(map(tuple, np.split(np.argsort(labels, kind="stable"), ends)))
-    require(all(are_lists), "initial", rule, initial)
-    clusters = [tuple(cluster) for cluster in clusters]
-    members = [i for cluster in clusters for i in cluster]
-    numbers = all(isinstance(i, Integral) and not isinstance(i, bool) for i in members)
-    whole = numbers and all(map(len, clusters)) and sorted(members) == list(range(n_objects))
-    require(whole, "initial", rule, initial)
-    return tuple(tuple(map(int, cluster)) for cluster in clusters)
-
-
-def labels_from_clusters(clusters):
-    "Number of the cluster of every object."
-    labels = np.empty(sum(map(len, clusters)), dtype=np.int64)
-    for number, cluster in enumerate(clusters):
-        labels[list(cluster)] = number
-    return labels
-
-
-def sample_weight(answers, weights=None, rule="of at least 0, not all of them 0"):
-    "Weights of the answers: the caller's, else those they carry, else None."
-    return answers.weights if weights is None else check_weights(weights, len(answers), rule)
-
-
-def each_weight(answers, weights=None):
-    "As `sample_weight`, with ones instead of None."
-    found = sample_weight(answers, weights, "of at least 0")
-    return np.ones(len(answers), dtype=np.int64) if found is None else found
 
 
 class DenseWins:

@@ -12,16 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..comparisons import Quadruplets, Triplets, as_quadruplets, pair_from_index
+from ..core.partitions import check_partition, labels_from_clusters
 from ..core.validation import check_pairwise, check_progress, check_similarity
+from ..core.weights import sample_weight
 from ..dendrogram import Dendrogram
-from comparison_hc.hierarchical._wins import (
-    FullRanking,
-    LinkageState,
-    SparseWins,
-    check_partition,
-    labels_from_clusters,
-    sample_weight,
-)
+from ._wins import FullRanking, LinkageState, SparseWins
 
 # %% ../../nbs/hierarchical/13_average.ipynb #merge-links-of-votes
 def _merge_by_score(wins, cluster, progress=None, sizes=None):

@@ -10,14 +10,12 @@ from collections.abc import Generator, Sequence
 
 import numpy as np
 
+from ..core.pairs import all_pairs, ask_pairs, sort_pairs
 from ..core.validation import as_rng
 from ..dendrogram import Dendrogram
 from comparison_hc.hierarchical._queries import (
-    all_pairs,
-    ask_pairs,
     binary_insertion,
     check_objects,
-    sort_pairs,
     spanning_forest,
     topological_merge_order,
 )

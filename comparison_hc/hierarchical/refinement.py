@@ -14,9 +14,9 @@ from numpy.typing import ArrayLike
 
 from ..comparisons import Comparisons, Quadruplets, Triplets, as_comparisons
 from ..core.validation import check_integer, check_pairwise, check_progress, require
+from ..core.weights import each_weight
 from ..dendrogram import Dendrogram, _check_dendrogram
 from ._spr import spr_search
-from ._wins import each_weight
 
 # %% ../../nbs/hierarchical/16_refinement.ipynb #refinement-gain
 def _agreement_gain(dendrogram, answers, weights=None):

@@ -14,7 +14,9 @@ from numpy.typing import ArrayLike
 
 from ..comparisons import Triplets, as_triplets, pair_from_index
 from ..core.kernels import triplet_kernel as rater_kernel
+from ..core.partitions import check_partition
 from ..core.validation import as_rng, check_flag, check_integer, check_pairwise, check_similarity
+from ..core.weights import sample_weight
 from ..dendrogram import Dendrogram
 from ._queries import check_objects, check_references
 from comparison_hc.hierarchical._triplet_wins import (
@@ -24,7 +26,6 @@ from comparison_hc.hierarchical._triplet_wins import (
     kernel_of_all_triplets,
     query_all_objects,
 )
-from ._wins import check_partition, sample_weight
 
 # %% ../../nbs/hierarchical/15_triplets.ipynb #triplet-kernel
 def triplet_kernel(

@@ -14,9 +14,10 @@ import numpy as np
 from ..checks import check, compare, compare_rows, mean_interval, proportion_bounds, within
 from ..comparisons import as_quadruplets, n_quadruplet_questions, pair_from_index, pair_index
 from ..core.compat import bincount, repeat
+from ..core.partitions import check_partition, labels_from_clusters
 from ..core.validation import as_rng, check_number, check_progress, check_similarity, require
 from ..dendrogram import Dendrogram
-from ..hierarchical._wins import DenseWins, check_partition, labels_from_clusters
+from ..hierarchical._wins import DenseWins
 from ..hierarchical.average import _merge_by_score
 from ..hierarchical.planted import planted_hierarchy
 from ..oracles import sample_quadruplets

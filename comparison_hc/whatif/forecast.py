@@ -11,7 +11,7 @@ import numpy as np
 from ..comparisons import Triplets
 from ..core.validation import as_rng, check_choice, check_integer, check_number, check_progress, require
 from ..evaluation._splits import object_groups
-from ..evaluation.bootstrap import _nearness
+from ..core.partitions import cluster_nearness
 from ..evaluation.model_selection import signed_correctness
 from ..methods import build_hierarchy
 from .designs import hidden_groups, study_rows
@@ -40,7 +40,7 @@ PRIOR = (
 
 def stability(first, second):
     "Mean transfer similarity of the branches of two trees, in both directions; NaN without branches below the root."
-    both = [_nearness(*pair)[1][:-1] for pair in ((first, second), (second, first))]
+    both = [cluster_nearness(*pair)[1][:-1] for pair in ((first, second), (second, first))]
     return float(np.mean(both)) if both[0].size else np.nan
 
 
