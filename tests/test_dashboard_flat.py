@@ -6,17 +6,13 @@ import warnings
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from test_dashboards import sent_by
 
-from comparison_hc import InputError
 from comparison_hc.comparisons import comparison_components
 from comparison_hc.dashboards.flat import FlatInstance, flat_data
-from comparison_hc.dashboards.flat_page import flat_dashboard, flat_events
-from comparison_hc.dashboards.flat_settings import FAMILIES, SIMILARITIES, FlatSettings, why_not
+from comparison_hc.dashboards.flat_page import flat_events
+from comparison_hc.dashboards.flat_settings import FlatSettings
 from comparison_hc.dashboards.pictures import read_png, shades
-from comparison_hc.dashboards.worker import Superseded
 from comparison_hc.flat.planted import sample_comparisons
 from comparison_hc.flat.sdp import cluster_matrix, sdp_lambda
 from comparison_hc.metrics import adjusted_rand_index
@@ -96,34 +92,6 @@ def test_every_k_on_demand():
     assert any(row["objective"] is None for row in few) and all(0 < row["objective"] <= 1 for row in many)
 
 
-@given(
-    st.sampled_from([3, 10, 20]),
-    st.integers(1, 4),
-    st.sampled_from([0.3, 0.9]),
-    st.sampled_from([0.3, 1.0]),
-    st.sampled_from([1.0, 1.5]),
-    st.sampled_from(list(FAMILIES)),
-    st.sampled_from(list(SIMILARITIES)),
-    st.integers(0, 2),
-)
-@hypothesis_settings(max_examples=12, deadline=None)
-def test_what_is_taken_over_changes_nothing(n, k, delta, epsilon, a, family, similarity, seed):
-    settings = FlatSettings(n, min(k, n), delta, epsilon, a, family, similarity, seed)
-    if why_not(settings):
-        return
-    fresh = FlatInstance(settings)
-    near = [dict(epsilon=0.5), dict(a=0.8), dict(similarity="AddS-4"), dict(delta=0.5), dict(seed=5)]
-    ends = FlatSettings.values("live").items()
-    near += [{name: values[-1]} for name, values in ends if name not in ("n", "k")]  # also of a control that is new
-    for changed in near:
-        before = FlatInstance(FlatSettings(**{**vars(settings), **changed}))
-        if why_not(before.settings):
-            continue
-        assert before.S.shape == (n, n)
-        after = FlatInstance(settings, before)
-        assert np.array_equal(after.S, fresh.S) and np.array_equal(after.model.similarity, fresh.model.similarity)
-
-
 def test_a_move_of_epsilon_turns_answers_in_the_same_sample():
     calm = FlatInstance(FlatSettings(**EASY))
     assert len(calm.answers)
@@ -144,21 +112,6 @@ def test_flat_data_says_the_same():
     assert (bar["low"], bar["high"]) == pytest.approx(data["certified"])
     assert set(data["objective"]) == {row["k"] for row in show["objective"]["rows"]["objective"]}
     assert data["notes"] == []
-
-
-@pytest.mark.parametrize("stop_at", [1, 5, 9])
-def test_step_can_end_the_work(stop_at):
-    "Before, and while the SDPs are iterated."
-    said = []
-
-    def step(text, done=0, total=0):
-        said.append(text)
-        if len(said) == stop_at:
-            raise Superseded
-
-    with pytest.raises(Superseded):
-        list(flat_events(FlatSettings(n=60, k=4, a=2.0), step))
-    assert len(said) == stop_at and ("iteration" in said[-1]) == (stop_at > 5)
 
 
 # ---- extremes: sentences, never a traceback
@@ -215,54 +168,8 @@ def test_falling_apart_is_what_the_components_say():
     assert groups > 1 and f"the {groups} groups" in " ".join(instance.notes())
 
 
-@pytest.mark.parametrize(
-    "bad, says",
-    [
-        (dict(n=2), "n must"),
-        (dict(n=401), "n must"),
-        (dict(n=60.0), "n must"),
-        (dict(n=60, k=100), "k must be an integer from 1 to 60"),
-        (dict(k=0), "k must"),
-        (dict(delta=0), "δ"),
-        (dict(delta=1), "δ"),
-        (dict(delta=float("nan")), "δ"),
-        (dict(epsilon=0), "ε"),
-        (dict(epsilon=1.1), "ε"),
-        (dict(a=float("inf")), "a must"),
-        (dict(a="4"), "a must"),
-        (dict(family="cauchy"), "family"),
-        (dict(similarity=["AddS-3"]), "similarity"),
-        (dict(seed=-1), "seed"),
-        (dict(every_k=1), "every_k"),
-        (dict(colour="red"), "settings"),
-    ],
-)
-def test_bad_settings_are_refused_with_a_sentence(bad, says):
-    with pytest.raises(InputError, match=says):
-        FlatSettings.from_message(bad)
-
-
-def test_messages_of_the_page():
-    assert FlatSettings.from_message(dict(n=60, k=2, a=4)) == FlatSettings(n=60, k=2, a=4.0)
-    with pytest.raises(InputError, match="settings"):
-        FlatSettings.from_message([1])
-
-
 def test_the_sample_is_that_of_the_model():
     "At ε = 1 the page's answers are `sample_comparisons` of the page's similarities."
     instance = FlatInstance(FlatSettings(**EASY))
     again = sample_comparisons(instance.model, "triplets", instance.settings.n_answers, 1.0, instance.stream("sample"))
     assert np.array_equal(instance.answers.array, again.array)
-
-
-# ---- static twin, registry, widget
-
-
-def test_the_widget_answers_messages():
-    pytest.importorskip("anywidget")
-    widget = flat_dashboard(**EASY)
-    start = widget.spec["start"]
-    kinds = [event["kind"] for event in sent_by(widget, dict(start, a=-6), start)]
-    assert (
-        kinds == ["sentence", "done", "similarity", "measure", "notes", "notes", "result", "done"] and start["n"] == 60
-    )

@@ -142,19 +142,3 @@ def test_the_iteration_is_shown_and_dropped(live):
     live.put("k", 2, wait=False)
     live.put("n", 60)
     assert live.shows(FlatSettings(n=60, k=2, a=4)) and "drawn in" in live.text(".chc-progress")
-
-
-def test_controls_are_labelled_and_reached_with_tab(live):
-    live.page.locator(".chc-slider[data-name=n] input").focus()
-    reached = []
-    for _ in range(9):
-        reached.append(live.page.evaluate("() => document.activeElement.labels?.[0]?.firstChild.data.trim()"))
-        live.page.keyboard.press("Tab")
-    assert reached == ["n", "k", "δ", "ε", "a", "distributions", "similarity", "seed", "objective of other k"]
-
-
-@pytest.mark.parametrize("width", [1280, 800])
-def test_nothing_sticks_out(live, width):
-    live.page.set_viewport_size(dict(width=width, height=900))
-    live.page.wait_for_timeout(300)
-    assert live.sticking_out() == []

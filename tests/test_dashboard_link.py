@@ -8,14 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from test_dashboards import sent_by
 
-from comparison_hc import InputError
 from comparison_hc.dashboards import link, link_page
 from comparison_hc.dashboards.link import all_trees, guessed_classes, link_data, one_curve
-from comparison_hc.dashboards.link_page import link_dashboard, link_events
+from comparison_hc.dashboards.link_page import link_events
 from comparison_hc.dashboards.tasks import FAMILIES, TASKS, LinkSettings, draw_task, family_of
-from comparison_hc.dashboards.worker import Superseded
 from comparison_hc.link.execution import piecewise_loss
 from comparison_hc.link.merge import alpha_linkage, beta_linkage
 from comparison_hc.metrics import pruning_loss
@@ -201,61 +198,3 @@ def test_the_average_is_not_computed_twice(monkeypatch):
         again[-1] == list(link_events(LinkSettings(per_class=4, task=7, tasks=5)))[-1]
         and fewer[-1] == list(link_events(LinkSettings(per_class=4, task=7, tasks=2)))[-1]
     )
-
-
-@pytest.mark.parametrize("stop_at", [1, 30])
-def test_step_can_end_the_work_and_the_rest_is_done_later(stop_at):
-    said, known = [], {}
-
-    def step(text, done=0, total=0):
-        said.append(text)
-        if len(said) == stop_at:
-            raise Superseded
-
-    settings = LinkSettings("iris", per_class=8, tasks=4)
-    with pytest.raises(Superseded):
-        list(link_events(settings, step, known))
-    assert len(said) == stop_at
-    assert list(link_events(settings, memory=known))[-1] == list(link_events(settings))[-1]
-
-
-@pytest.mark.parametrize(
-    "bad, says",
-    [
-        (dict(kind="faces"), "kind"),
-        (dict(family="single"), "family"),
-        (dict(family=["two metrics"]), "family"),
-        (dict(per_class=1), "per_class"),
-        (dict(per_class=51), "per_class"),
-        (dict(per_class=4.5), "per_class"),
-        (dict(task=-1), "task"),
-        (dict(tasks=0), "tasks"),
-        (dict(tasks=1001), "tasks"),
-        (dict(alpha=0.5), "settings"),
-        ([1], "settings"),
-    ],
-)
-def test_bad_settings_are_refused_with_a_sentence(bad, says):
-    with pytest.raises(InputError, match=f"^{says} must"):
-        LinkSettings.from_message(bad)
-
-
-def test_the_smallest_and_the_largest_values_of_the_page_are_legal():
-    for values in (LIVE_VALUES,):
-        for name, each in values.items():
-            for value in each:
-                LinkSettings.from_message({name: value})
-    for kind in TASKS:
-        for family in FAMILIES:
-            assert len(list(link_events(LinkSettings(kind, family, 2, 0, 1)))) == 2
-
-
-# ---- static twin, registry, widget
-
-
-def test_the_widget_answers_messages():
-    pytest.importorskip("anywidget")
-    widget = link_dashboard(**SMALL)
-    start = widget.spec["start"]
-    kinds = [event["kind"] for event in sent_by(widget, dict(start, per_class=0), start)]
-    assert kinds == ["sentence", "done", "task", "average", "average", "average", "done"]

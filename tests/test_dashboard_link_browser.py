@@ -155,6 +155,8 @@ def test_families_and_kinds(live):
 
 
 def test_the_average_grows_while_alpha_moves_and_another_kind_drops_it(live):
+    live.choose("kind", "digits")
+    live.choose("family", "single–complete")
     for name, value in (("per_class", 40), ("tasks", 200)):
         live.put(name, value, wait=False)
     live.page.wait_for_function(
@@ -168,13 +170,6 @@ def test_the_average_grows_while_alpha_moves_and_another_kind_drops_it(live):
     live.put("per_class", 3, wait=False)
     live.put("tasks", 2)
     assert live.shows(link_data(LinkSettings("digits", "single–complete", 3, 1, 2))) and live.notes() == ""
-
-
-@pytest.mark.parametrize("width", [1280, 700])
-def test_nothing_sticks_out(live, width):
-    live.page.set_viewport_size(dict(width=width, height=900))
-    live.page.wait_for_timeout(300)
-    assert live.sticking_out() == []
 
 
 LISTS = """() => [...document.querySelectorAll('.chc-choice select')].map(list => {

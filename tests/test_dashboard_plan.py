@@ -8,7 +8,6 @@ import pytest
 from shared import answered_page
 from test_dashboard_browser import Page
 
-from comparison_hc.core.validation import InputError
 from comparison_hc.dashboards.plan import (
     REPETITIONS,
     SIZES,
@@ -93,21 +92,6 @@ def test_the_event_says_what_the_curve_says(small):
     assert "outside of what was simulated" in outside["notes"][0]
 
 
-@pytest.mark.parametrize(
-    "wrong, words",
-    [
-        (dict(n=5), "objects must be"),
-        (dict(n=12, n_levels=4), "levels must be at most 2 for 12 objects"),
-        (dict(minutes=1, seconds=20.0), "at least 10 questions"),
-        (dict(method="4-al"), "method must be one of"),
-        (dict(noise=0.5), "noise must be"),
-    ],
-)
-def test_settings_that_cannot_be(wrong, words):
-    with pytest.raises(InputError, match=words):
-        PlanSettings(**wrong)
-
-
 # in a browser
 
 
@@ -161,10 +145,3 @@ def test_a_setting_that_cannot_be_is_a_sentence(live):
     assert "levels must be at most 2 for 12 objects" in live.notes()
     live.put("n_levels", 1)
     assert live.notes() == ""
-
-
-@pytest.mark.parametrize("width", [1280, 390])
-def test_nothing_sticks_out(live, width):
-    live.page.set_viewport_size(dict(width=width, height=900))
-    live.page.wait_for_timeout(300)
-    assert live.sticking_out() == [] and live.complaints == []

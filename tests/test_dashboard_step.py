@@ -9,9 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from test_dashboards import sent_by
 
-from comparison_hc import InputError
 from comparison_hc.adaptive import insertion_clustering
 from comparison_hc.adaptive.trees import GrowingTree, random_hierarchy
 from comparison_hc.dashboards.costs import (
@@ -26,7 +24,7 @@ from comparison_hc.dashboards.costs import (
 )
 from comparison_hc.dashboards.record import LETTERS, StepSettings
 from comparison_hc.dashboards.step import step_data, watch
-from comparison_hc.dashboards.step_page import step_dashboard, step_events
+from comparison_hc.dashboards.step_page import step_events
 from comparison_hc.oracles import Counting, HierarchyOracle, Noisy, run
 from comparison_hc.reproduce.simulation import ASKING
 
@@ -226,50 +224,3 @@ def test_the_chart_has_the_bounds_and_nothing_leaves_them():
     assert (
         exact["robust insertion"] == exact["Bayesian insertion"] == [] and exact["insertion"] == lines["insertion"]["q"]
     )
-
-
-# ---- settings, static twin, widget
-
-
-@pytest.mark.parametrize(
-    "bad, says",
-    [
-        (dict(n=2), "n must"),
-        (dict(n=27), "n must"),
-        (dict(n=5.0), "n must"),
-        (dict(shape="star"), "shape"),
-        (dict(shape=["split"]), "shape"),
-        (dict(p=0.5), "p must"),
-        (dict(p=1.1), "p must"),
-        (dict(p=float("nan")), "p must"),
-        (dict(delta=0), "δ must"),
-        (dict(delta=1), "δ must"),
-        (dict(seed=-1), "seed"),
-        (dict(colour="red"), "settings must"),
-    ],
-)
-def test_bad_settings_are_refused_with_a_sentence(bad, says):
-    with pytest.raises(InputError, match=says):
-        StepSettings.from_message(bad)
-
-
-def test_other_messages_are_refused():
-    with pytest.raises(InputError, match="settings must"):
-        StepSettings.from_message([1])
-    assert StepSettings.from_message({}) == StepSettings()
-
-
-@pytest.mark.parametrize("values", [LIVE_VALUES])
-def test_every_value_of_a_control_is_legal(values):
-    for name in values:
-        for value in values[name]:
-            StepSettings.from_message({name: value})
-
-
-def test_the_widget_answers_messages():
-    pytest.importorskip("anywidget")
-    widget = step_dashboard(n=5)
-    start = widget.spec["start"]
-    sent = sent_by(widget, dict(start, n=99), start)
-    assert [event["kind"] for event in sent] == ["sentence", "done", "run", "chart", "done"]
-    assert len(sent[2]["items"]) == 3

@@ -1,4 +1,4 @@
-"Dashboards without a browser: the worker, the pure functions, extreme settings, the static twin, the command."
+"Dashboards without a browser: the worker, the pure functions, extreme settings, the static twin."
 
 import json
 import re
@@ -33,7 +33,7 @@ from comparison_hc.dashboards.planted_page import planted_events
 from comparison_hc.dashboards.planted_settings import PlantedSettings
 from comparison_hc.dashboards.promises import Hypothesis, hypotheses
 from comparison_hc.dashboards.sources import PREPRINTS, Pages, anchor, pages_beside, pages_given
-from comparison_hc.dashboards.worker import LatestOnly, Superseded
+from comparison_hc.dashboards.worker import LatestOnly
 from comparison_hc.elicitation.session import Session
 from comparison_hc.reproduce.f19 import planted_methods, planted_run
 from comparison_hc.theory.statements import NUMBERED
@@ -244,22 +244,6 @@ def test_events_are_json_and_the_heat_map_is_the_similarity():
     )
 
 
-@given(
-    st.sampled_from([0.0, 0.5, 1.0, float("inf")]),
-    st.sampled_from([1e-6, 0.01, 0.3, 1.0]),
-    st.integers(1, 3),
-    st.integers(1, 3),
-    st.integers(0, 3),
-    st.lists(st.sampled_from(planted_methods), min_size=1, unique=True),
-)
-@hypothesis_settings(max_examples=40)
-def test_what_is_taken_over_from_the_setting_before_changes_nothing(snr, p, n_pure, n_levels, seed, methods):
-    before = PlantedInstance(PlantedSettings(1.0, 0.01, 2, 2, 0, ("SL", "4–AL")))
-    list(planted_events(before.settings, instance=before))
-    settings = PlantedSettings(snr, p, n_pure, n_levels, seed, methods, methods[0])
-    assert list(planted_events(settings, instance=PlantedInstance(settings, before))) == list(planted_events(settings))
-
-
 def test_a_move_of_p_keeps_what_does_not_depend_on_it():
     before = PlantedInstance(PlantedSettings(p=0.01, n_pure=2))
     made = {name: before.tree(name) for name in ("SL", "CL", "4–AL")}
@@ -272,19 +256,6 @@ def test_a_move_of_p_keeps_what_does_not_depend_on_it():
     )
     other = PlantedInstance(PlantedSettings(p=0.01, n_pure=2, seed=1), before)
     assert not other.asked and not other.given
-
-
-def test_step_is_called_often_and_can_end_the_work():
-    said = []
-
-    def step(text, done=0, total=0):
-        said.append(text)
-        if len(said) == 7:
-            raise Superseded
-
-    with pytest.raises(Superseded):
-        list(planted_events(PlantedSettings(n_pure=4), step))
-    assert len(said) == 7
 
 
 # ---- extremes: sentences, never a traceback
@@ -335,40 +306,6 @@ def test_extremes_say_what_they_should():
 def test_without_noise_every_comparison_gives_the_tree():
     data = planted_data(PlantedSettings(float("inf"), 1.0, methods=planted_methods))
     assert all(data["aari"][name] == 1 for name in planted_methods)
-
-
-@pytest.mark.parametrize(
-    "bad, says",
-    [
-        (dict(p=0), "p must"),
-        (dict(p=2), "p must"),
-        (dict(p=float("nan")), "p must"),
-        (dict(snr=-1), "δ/σ"),
-        (dict(snr=float("nan")), "δ/σ"),
-        (dict(n_pure=0), "N₀"),
-        (dict(n_pure=2.5), "N₀"),
-        (dict(n_levels=0), "L must"),
-        (dict(n_pure=61), "at most 480"),
-        (dict(seed=-1), "seed"),
-        (dict(methods=("ward",)), "methods"),
-        (dict(methods="SL"), "methods"),
-        (dict(drawn="ward"), "drawn"),
-        (dict(colour="red"), "settings"),
-    ],
-)
-def test_bad_settings_are_refused_with_a_sentence(bad, says):
-    with pytest.raises(InputError, match=says):
-        PlantedSettings.from_message(bad)
-
-
-def test_messages_of_the_page():
-    assert PlantedSettings.from_message(
-        dict(snr="inf", p=0.5, n_pure=2, n_levels=2, seed=1, methods=["4–AL", "SL"], drawn="SL")
-    ) == PlantedSettings(float("inf"), 0.5, 2, 2, 1, ("SL", "4–AL"), "SL")
-    with pytest.raises(InputError, match="settings"):
-        PlantedSettings.from_message([1])
-    settings = PlantedSettings(float("inf"), drawn="SL")
-    assert PlantedSettings.from_message(json.loads(json.dumps(settings.message()))) == settings
 
 
 # ---- hypotheses of the theorems
@@ -737,14 +674,3 @@ def sent_by(widget, *messages):
         assert done.wait(30)
     widget.worker.close()
     return [event for event in sent if event["kind"] != "progress"]
-
-
-def test_the_widget_answers_messages():
-    pytest.importorskip("anywidget")
-    widget = planted_page.planted_dashboard(n_pure=2, p=0.5)
-    wish = dict(snr=1.0, p=0.5, n_pure=2, n_levels=2, seed=0, methods=["4–AL"], drawn="4–AL")
-    sent = sent_by(widget, wish)
-    kinds = [event["kind"] for event in sent if event["kind"] != "blank"]
-    assert kinds == ["model", "notes", "theory", "measure", "method", "tree", "done"]
-    assert {event["number"] for event in sent} == {"v:1"}
-    assert widget.spec["start"]["n_pure"] == 2
