@@ -37,8 +37,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 # %% auto #0
-__all__ = ['FEWEST_ANSWERS', 'FEWEST_GROUPS', 'DEFAULT', 'MARGIN', 'N_SPLITS', 'MOST_ANSWERS', 'compare_methods', 'Choice',
-           'choose_method', 'learning_curve', 'held_out_agreement']
+__all__ = ['compare_methods', 'Choice', 'choose_method', 'learning_curve', 'held_out_agreement']
 
 # %% ../../nbs/evaluation/57_model_selection.ipynb #slow
 def signed_correctness(model, comparisons):
@@ -300,7 +299,7 @@ def _summarise(rows, chosen, plan, comparisons):
     table = mean[["agreement", "accuracy", "undecided", "noise_ceiling", "seconds"]].copy()
     table["tree"] = runs.groupby("method").tree.all()[mean.index]
     table["title"] = [each.title for each in chosen]
-    table["low"], table["high"] = np.clip(corrected_resampled_interval(by_split.to_numpy(), ratio), 0, 1)
+    table["low"], table["high"] = corrected_resampled_interval(by_split.to_numpy(), ratio)
     below = by_split[[_best_row(table)]].to_numpy() - by_split.to_numpy()
     table["diff"] = below.mean(axis=0)
     table["diff_low"], table["diff_high"] = corrected_resampled_interval(below, ratio)
@@ -311,9 +310,9 @@ def _summarise(rows, chosen, plan, comparisons):
     return MethodComparison(table, in_sample, runs[kept], plan, len(comparisons), comparisons.n_objects)
 
 # %% ../../nbs/evaluation/57_model_selection.ipynb #b4faa54f
-FEWEST_ANSWERS, FEWEST_GROUPS, DEFAULT = 100, 20, "points-al"
-MARGIN = 0.01  # of agreement: a smaller loss does not speak against a simpler method
-N_SPLITS, MOST_ANSWERS = 5, 100_000
+_FEWEST_ANSWERS, _FEWEST_GROUPS, _DEFAULT = 100, 20, "points-al"
+_MARGIN = 0.01  # of agreement: a smaller loss does not speak against a simpler method
+_N_SPLITS, _MOST_ANSWERS = 5, 100_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -329,7 +328,7 @@ class Choice:
     compared : MethodComparison or None
         The comparison of all candidates; None where there are too few comparisons.
     ties : list of str
-        Names of the candidates that are not surely worse than the best by more than `MARGIN`, the simplest first.
+        Names of the candidates that are not surely worse than the best by more than 0.01, the simplest first.
 
     """
 
@@ -384,13 +383,13 @@ def choose_method(
     check_progress(progress)
     plan_rng, seeds, sampler = as_rng(rng).spawn(3)
     if reason := _too_few(comparisons):
-        tree, _ = fit(candidate(DEFAULT), comparisons, 0, {})
-        return Choice(DEFAULT, f"{candidate(DEFAULT).title}, the default: {reason}", tree, None, [DEFAULT])
+        tree, _ = fit(candidate(_DEFAULT), comparisons, 0, {})
+        return Choice(_DEFAULT, f"{candidate(_DEFAULT).title}, the default: {reason}", tree, None, [_DEFAULT])
     some, people = _sampled(comparisons, people, sampler)
     names = candidate_names(comparisons.kind, size=task_size(some))
     chosen = [candidate(name) for name in names if name != RANDOM]
-    plan = plan_splits(some, N_SPLITS, 0.2, people, plan_rng)
-    total = len(chosen) * N_SPLITS + 1
+    plan = plan_splits(some, _N_SPLITS, 0.2, people, plan_rng)
+    total = len(chosen) * _N_SPLITS + 1
     part = progress and (lambda done, _: progress(done, total))
     compared = _cross_validate(some, chosen, plan, seeds, part)
     ties = _not_surely_worse(compared.table, [each.name for each in chosen])
@@ -401,10 +400,10 @@ def choose_method(
 
 
 def _sampled(comparisons, people, rng):
-    "At most `MOST_ANSWERS` comparisons, and who gave them."
-    if len(comparisons) <= MOST_ANSWERS:
+    "At most `_MOST_ANSWERS` comparisons, and who gave them."
+    if len(comparisons) <= _MOST_ANSWERS:
         return comparisons, people
-    rows = np.sort(rng.choice(len(comparisons), MOST_ANSWERS, replace=False))
+    rows = np.sort(rng.choice(len(comparisons), _MOST_ANSWERS, replace=False))
     given = people is not None and not isinstance(people, (bool, np.bool_))
     return comparisons.take(rows), np.asarray(people)[rows] if given else people
 
@@ -412,7 +411,7 @@ def _sampled(comparisons, people, rng):
 def _not_surely_worse(table, names):
     "The names, in their order, whose loss against the best is not surely above the margin."
     lost = table.diff_low.fillna(table["diff"])  # after an interruption there may be no interval
-    return [name for name in names if lost[name] <= MARGIN]
+    return [name for name in names if lost[name] <= _MARGIN]
 
 
 def _why_chosen(compared, ties, n_answers):
@@ -424,17 +423,17 @@ def _why_chosen(compared, ties, n_answers):
         why += f" on {compared.n_answers:,} of the answers"
     if ties[0] == best:
         return f"{row.title}, {why}, the highest of {len(table)} methods"
-    why += f": the simplest of {len(ties)} methods that are not surely worse, by more than {MARGIN:g}, than the best"
+    why += f": the simplest of {len(ties)} methods that are not surely worse, by more than {_MARGIN:g}, than the best"
     return f"{row.title}, {why} ({table.title[best]}, {table.agreement[best]:.3f})"
 
 
 def _too_few(answers):
     "Why methods cannot be compared; empty if they can."
-    if len(answers) < FEWEST_ANSWERS:
-        return f"{len(answers)} answers are too few (at least {FEWEST_ANSWERS}) to compare methods"
+    if len(answers) < _FEWEST_ANSWERS:
+        return f"{len(answers)} answers are too few (at least {_FEWEST_ANSWERS}) to compare methods"
     n = int(object_groups(answers).max()) + 1
-    if n < FEWEST_GROUPS:
-        return f"answers about {n} different sets of objects are too few (at least {FEWEST_GROUPS}) to compare methods"
+    if n < _FEWEST_GROUPS:
+        return f"answers about {n} different sets of objects are too few (at least {_FEWEST_GROUPS}) to compare methods"
     return ""
 
 # %% ../../nbs/evaluation/57_model_selection.ipynb #auto-show
