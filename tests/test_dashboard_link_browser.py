@@ -59,10 +59,19 @@ class LinkPage(Page):
 
 
 @pytest.fixture(scope="module")
-def live(browser, tmp_path_factory):
-    "The live page, shared by the tests below; each leaves it in a state of its own."
+def opened(browser, tmp_path_factory):
+    "The live page, shared by the tests below."
     with answered_page(LinkPage, browser, "link", tmp_path_factory.mktemp("page")) as page:
         yield page
+
+
+@pytest.fixture
+def live(opened):
+    "The page as it began."
+    opened.page.locator("[data-preset]", has_text="reset").click()
+    opened.done()
+    opened.move(0)
+    return opened
 
 
 @pytest.fixture(scope="module")
