@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 from test_tree_drawing import read
 
-from comparison_hc import AdditiveTree, InputError, Triplets, load_dataset, read_comparisons
+from comparison_hc import AdditiveTree, Dendrogram, InputError, Triplets, load_dataset, read_comparisons
 from comparison_hc.cli import main
 from comparison_hc.evaluation import Result, save_result
 from comparison_hc.evaluation import _additive as additive
+from comparison_hc.evaluation.report import result_lines
+from comparison_hc.metrics import agreement
 
 
 @pytest.fixture(scope="module")
@@ -31,6 +33,32 @@ def folder(animals, tmp_path, monkeypatch):
 def run(capsys, *words):
     code = main([str(word) for word in words])
     return (code, *capsys.readouterr())
+
+
+@pytest.mark.parametrize("most", [5_000, 500])
+def test_the_command_names_the_best_root(animals, most, monkeypatch):
+    "The branch and both shares, against `best_root` and the sum over its nested groups."
+    monkeypatch.setattr("comparison_hc.evaluation._additive.MOST_FOR_ROOT", most)
+    model = AdditiveTree(n_trees=1, rate=3.0).fit(animals.triplets)
+    rng = np.random.default_rng(0)  # answers by dice: their best root is not the midpoint
+    rows = np.array([rng.choice(24, 3, replace=False) for _ in range(1200)])
+    answers = Triplets(rows, names=animals.triplets.names)
+    result = Result(model.dendrogram_, answers, additive=model)
+    text = dict(result_lines(result))["best root"]
+    shares = [float(share) for share in re.findall(r"([\d.]+)%", text)]
+    assert shares[0] >= shares[1] and ("of 500 drawn at random" in text) is (most == 500)
+    if most == 500:
+        return
+    tree = model.trees_[0]
+    edge, far = tree.best_root(answers)
+    assert (edge, far) != tree.midpoint() and shares[0] > shares[1]
+    rooted = Dendrogram.from_newick(tree.to_newick(root=(edge, far)), names=tree.names)
+    assert shares[0] == pytest.approx(100 * agreement(rooted, answers).agree / 1200, abs=0.06)
+    middle = Dendrogram.from_newick(tree.to_newick(root="midpoint"), names=tree.names)
+    assert shares[1] == pytest.approx(100 * agreement(middle, answers).agree / 1200, abs=0.06)
+    named = re.search("between (.*?)(?: and \\d+ more)? and the other", text)[1].split(", ")
+    sides = tree.splits[edge][[tree.names.index(name) for name in named]]
+    assert len(set(sides.tolist())) == 1
 
 
 def test_files_are_those_of_the_estimator(folder, capsys):

@@ -3,8 +3,12 @@
 import numpy as np
 
 from ..comparisons import Triplets
+from ..core import tree_drawing as drawing
 from ..core.io import csv_text
 from ..dendrogram import Dendrogram
+from ..metrics import agreement
+
+MOST_FOR_ROOT = 5_000  # answers by which roots are compared, one after the other
 
 
 class DendrogramOfTrees(Dendrogram):
@@ -77,7 +81,29 @@ def additive_lines(result):
     if result.comparisons is not None:
         share = model.score(result.comparisons.without_weights())
         lines.append(("the path lengths agree with", f"{share:.1%} of the answers (a tie counts half)"))
+        lines += _root_lines(model, result.comparisons.without_weights())
     return lines
+
+
+def _root_lines(model, answers):
+    "(label, text) of where answers put the root of every tree, of which the likelihood says nothing."
+    note = ""
+    if len(answers) > MOST_FOR_ROOT:
+        answers = answers.take(np.sort(np.random.default_rng(0).choice(len(answers), MOST_FOR_ROOT, replace=False)))
+        note = f", of {MOST_FOR_ROOT:,} drawn at random"
+    for number, tree in enumerate(model.trees_, 1):
+        best, middle = tree.best_root(answers), tree.midpoint()
+        shares = []
+        for place in (best, middle):
+            found = agreement(drawing.as_dendrogram(drawing.rooted(tree.parent, tree.lengths, *place)), answers)
+            shares.append(found.agree / found.total)
+        behind = np.flatnonzero(tree.splits[best[0]])
+        side = behind if 2 * len(behind) <= len(tree.names) else np.flatnonzero(~tree.splits[best[0]])
+        names = ", ".join(tree.names[i] for i in side[:5]) + (f" and {len(side) - 5} more" if len(side) > 5 else "")
+        which = "" if model.n_trees_ == 1 else f" of tree {number}"
+        text = f"between {names} and the other {len(tree.names) - len(side)}: nested groups below it agree with "
+        text += f"{shares[0]:.1%} of the answers{note}, below the midpoint with {shares[1]:.1%}"
+        yield f"best root{which}", text
 
 
 def additive_fields(result):
