@@ -10,7 +10,7 @@ __getattr__, __dir__, __all__ = lazy_names(
     __name__,
     {
         "comparisons": ["Triplets", "Quadruplets", "read_comparisons"],
-        "dendrogram": ["Dendrogram"],
+        "dendrogram": ["Dendrogram", "plot_dendrogram"],
         "estimators": ["ComparisonClustering", "ComparisonHC"],
         "additive_tree": ["AdditiveTree"],
         "datasets": ["load_dataset"],

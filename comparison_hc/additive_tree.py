@@ -231,6 +231,12 @@ class AdditiveTree(BaseEstimator):
         With `per_person`, the standard deviations of people's branches and of their whole trees that held-out answers
         chose, or None where the common lengths predict as well.
 
+    See Also
+    --------
+    ComparisonHC : Hierarchies without lengths.
+    comparison_hc.save_result : Write a page, a picture, Newick, CSV or JSON.
+    comparison_hc.compare_methods : Which method predicts held-out comparisons best.
+
     References
     ----------
     Sattath and Tversky, Additive similarity trees, Psychometrika 42, 1977.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import altair
     from numpy.typing import ArrayLike
 
-__all__ = ["Dendrogram", "random_tree"]
+__all__ = ["Dendrogram", "plot_dendrogram", "random_tree"]
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -506,11 +506,86 @@ class Dendrogram:
         shown = dict(width=width, height=height, orientation=orientation, label_title=label_title, title=title)
         return plotting.tree_chart(self, labels, names, images=images, **shown)
 
+    def plot(
+        self,
+        ax: Any = None,
+        labels: ArrayLike | None = None,
+        names: Sequence[str] | None = None,
+        orientation: str = "top",
+    ) -> Any:
+        """Draw the hierarchy with Matplotlib, as `plot_dendrogram` does.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+        labels : array-like of shape (N,), optional
+        names : sequence of str, optional
+        orientation : {"top", "bottom", "left", "right"}, default "top"
+            As in `plot_dendrogram`.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        return plotting.tree_axes(self, ax, labels, names, orientation)
+
     def _repr_mimebundle_(self, include=None, exclude=None):
         "In a notebook: the chart, up to 300 leaves."
         bundle = self.chart()._repr_mimebundle_() if self.n_leaves <= 300 else None
         data, metadata = bundle if isinstance(bundle, tuple) else (bundle or {}, {})
         return {**data, "text/plain": repr(self)}, metadata
+
+
+def plot_dendrogram(
+    tree: Any,
+    ax: Any = None,
+    labels: ArrayLike | None = None,
+    names: Sequence[str] | None = None,
+    orientation: str = "top",
+) -> Any:
+    """Draw a hierarchy with Matplotlib, in the coordinates of SciPy's `dendrogram`.
+
+    Leaf i of the drawing is at 10 i + 5, heights are on the other axis, and branches inside a cluster have its colour.
+
+    Parameters
+    ----------
+    tree : Dendrogram, fitted estimator, or array-like of shape (K - 1, 4)
+        A hierarchy, an estimator with `dendrogram_`, or SciPy's linkage matrix.
+    ax : matplotlib.axes.Axes, optional
+        By default the current axes.
+    labels : array-like of shape (N,), optional
+        Cluster of each object; by default the `labels_` of an estimator.
+    names : sequence of str, optional
+        Names to show, of the N objects.
+    orientation : {"top", "bottom", "left", "right"}, default "top"
+        Side of the root.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes, with the names as tick labels.
+
+    Raises
+    ------
+    InputError
+        If an argument breaks a rule, or if `ax` is not given and Matplotlib is missing.
+
+    See Also
+    --------
+    comparison_hc.save_result : Pictures as files, without Matplotlib.
+    Dendrogram.chart : The same as an Altair chart.
+
+    Examples
+    --------
+    >>> from comparison_hc import ComparisonHC, load_dataset, plot_dendrogram
+    >>> model = ComparisonHC("4-al", n_clusters=4).fit(load_dataset("animals").triplets)
+    >>> axes = plot_dendrogram(model, orientation="left")  # doctest: +SKIP
+    """
+    if not isinstance(tree, Dendrogram) and hasattr(tree, "dendrogram_"):
+        labels = getattr(tree, "labels_", None) if labels is None else labels
+        tree = tree.dendrogram_
+    tree = tree if isinstance(tree, Dendrogram) else Dendrogram.from_linkage(tree)
+    return tree.plot(ax, labels, names, orientation)
 
 
 def random_tree(n_objects: int, rng: int | np.random.Generator | None) -> Dendrogram:
@@ -658,6 +733,23 @@ class _FittedHierarchy:
         elif hasattr(self, "labels_"):
             del self.labels_  # of an earlier fit
         return self
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw the hierarchy with Matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            By default the current axes.
+        options : keyword arguments
+            `labels`, `names` and `orientation` as in `plot_dendrogram`.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        require(hasattr(self, "dendrogram_"), "the estimator", "fitted before it is drawn", self)
+        return plot_dendrogram(self, ax, **options)
 
     def fit_predict(self, X: Any, y: Any = None) -> np.ndarray:
         """Fit and return the flat clustering into `n_clusters` clusters.

@@ -87,12 +87,18 @@ class ComparisonHC(_FittedHierarchy, ClusterMixin, BaseEstimator):
         Numbers of leaves (initial clusters) and of objects.
     n_questions_ : int or None
         How many queries an active method asked.
+    names_ : tuple of str
+        Names of the objects, in the order of `labels_`.
     choice_ : Choice
         With "auto": which method was chosen, and why.
 
     See Also
     --------
     ComparisonClustering : Flat clusters, with the number of clusters estimated.
+    comparison_hc.plot_dendrogram : Draw the hierarchy with Matplotlib, as the method `plot` does.
+    comparison_hc.save_result : Write a page, a picture, Newick, CSV or JSON.
+    comparison_hc.bootstrap_support : How surely each branch comes back.
+    comparison_hc.compare_methods : Which method predicts held-out comparisons best.
     comparison_hc.methods.methods : The table of methods.
 
     References
@@ -133,10 +139,10 @@ class ComparisonHC(_FittedHierarchy, ClusterMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : Triplets, Quadruplets, array_like of int of shape (m, 3) or (m, 4), oracle, or array_like of shape (N, N)
-            Comparisons for a passive method: a triplet (i, j, k) says that i is closer to j than to k, a quadruplet
-            (i, j, k, l) that i and j are closer than k and l. For an active method, an oracle or a similarity
-            matrix that answers its queries.
+        X : Triplets, Quadruplets, DataFrame or array_like of shape (m, 3) or (m, 4), oracle, or array_like (N, N)
+            Comparisons, of names or numbers, for a passive method: a triplet (i, j, k) says that i is closer to j than
+            to k, a quadruplet (i, j, k, l) that i and j are closer than k and l. For an active method, an oracle or a
+            similarity matrix that answers its queries.
         y : array_like of shape (m,), optional
             Responses in cblearn's form, True or 1 for a comparison as it is, False or −1 for the reverse. Anything
             else is ignored, as in scikit-learn.
@@ -181,6 +187,7 @@ class ComparisonHC(_FittedHierarchy, ClusterMixin, BaseEstimator):
             options = self.initial, self.self_pairs, self.n_comparisons, self.rng
             dendrogram, self.n_questions_ = build_hierarchy(linkage, X, *options)
         self.n_leaves_, self.n_objects_ = dendrogram.n_leaves, dendrogram.n_objects
+        self.names_ = dendrogram.names or tuple(map(str, range(dendrogram.n_objects)))
         self._keep_dendrogram(dendrogram)
         if passive and self.n_clusters is not None:
             self.labels_ = self._labels(X, linkage)
@@ -247,6 +254,15 @@ class ComparisonClustering(ClusterMixin, BaseEstimator):
         The result of SPUR, or of the SDP with `n_clusters` given.
     components_ : ndarray of shape (N,), N objects
         Groups of objects that compared pairs connect.
+    names_ : tuple of str
+        Names of the objects, in the order of `labels_`.
+
+    See Also
+    --------
+    ComparisonHC : Hierarchies.
+    comparison_hc.evaluation.choose_clusters : Clusters of several methods, compared by the evidence of the answers.
+    comparison_hc.save_result : Write a page, a picture, CSV or JSON.
+    comparison_hc.compare_methods : Which method of trees predicts held-out comparisons best.
 
     References
     ----------
@@ -278,8 +294,8 @@ class ComparisonClustering(ClusterMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : Triplets, Quadruplets, or array_like of int of shape (m, 3) or (m, 4)
-            Comparisons.
+        X : Triplets, Quadruplets, DataFrame or array_like of shape (m, 3) or (m, 4)
+            Comparisons, of names or numbers.
         y : array_like of shape (m,), optional
             Responses in cblearn's form, True or 1 for a comparison as it is, False or −1 for the reverse. Anything
             else is ignored, as in scikit-learn.
@@ -316,6 +332,7 @@ class ComparisonClustering(ClusterMixin, BaseEstimator):
         labels, self.result_, self.certificate_ = self._partition(S, len(X))
         self.labels_, self.n_clusters_ = relabel_by_size(labels), int(labels.max()) + 1
         self.similarity_, self.components_, self.n_objects_ = S, components, X.n_objects
+        self.names_ = tuple(X.object_names)
         return self
 
     def _partition(self, S, n_answers):

@@ -1,12 +1,14 @@
 """scikit-learn's manners, and names that load when they are used."""
 
 import json
+import re
 import subprocess
 import sys
 import warnings
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClusterMixin, is_clusterer
 
@@ -319,3 +321,25 @@ def test_flat_progress_never_falls_ends_at_all_and_may_end_the_work(k):
         ComparisonClustering(n_clusters=k, progress=stop).fit(noise)
     with pytest.raises(InputError, match="progress must be a function of .hundredths done"):
         ComparisonClustering(n_clusters=k, progress=100).fit(noise)
+
+
+@pytest.mark.parametrize("name", ["ComparisonHC", "ComparisonClustering", "AdditiveTree", "link.MixedLinkage"])
+def test_the_help_of_every_estimator_leads_on(name):
+    "To what saves, draws and compares; and each of these is found from the top."
+    from comparison_hc.link import MixedLinkage
+
+    text = (MixedLinkage if "." in name else getattr(comparison_hc, name)).__doc__
+    leads = re.findall(r"comparison_hc\.(\w+) : ", text.split("See Also")[1])
+    assert "save_result" in leads and {*leads} - {"methods"} <= set(comparison_hc.__all__)
+    for found in ("save_result", "plot_dendrogram", "bootstrap_support", "compare_methods"):
+        assert found in comparison_hc.__all__ and found in dir(comparison_hc)
+    assert name != "ComparisonHC" or {"plot_dendrogram", "bootstrap_support", "compare_methods"} <= set(leads)
+
+
+@pytest.mark.parametrize("estimator", [ComparisonHC("3-al", n_clusters=2), ComparisonClustering(n_clusters=2)])
+def test_a_table_of_names_is_all_that_fit_needs(estimator):
+    rows = [("hen", "owl", "cat"), ("owl", "hen", "dog"), ("cat", "dog", "hen"), ("dog", "cat", "owl")]
+    model = estimator.fit(pd.DataFrame(rows))
+    found = dict(zip(model.names_, model.labels_.tolist()))
+    assert set(found) == {"hen", "owl", "cat", "dog"}
+    assert found["hen"] == found["owl"] != found["cat"] == found["dog"]

@@ -4,6 +4,7 @@ import json
 from xml.etree import ElementTree
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -25,7 +26,8 @@ from comparison_hc.core.plotting import (
     tree_layout,
 )
 from comparison_hc.core.validation import InputError
-from comparison_hc.dendrogram import Dendrogram, random_tree
+from comparison_hc.dendrogram import Dendrogram, plot_dendrogram, random_tree
+from comparison_hc.estimators import ComparisonHC
 
 SVG = "{http://www.w3.org/2000/svg}"
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
@@ -298,3 +300,59 @@ def test_pictures_stand_beside_names_in_leaf_order(orientation, tmp_path):
 def test_bad_pictures_are_input_errors(bad):
     with pytest.raises(InputError, match="images"):
         Dendrogram.from_merges([(0, 1)]).chart(images=bad)
+
+
+class Axes:
+    "Takes down what a drawing asks Matplotlib for."
+
+    def __init__(self):
+        self.calls, self.xaxis, self.yaxis = [], self, self
+
+    def __getattr__(self, name):
+        return lambda *args, **options: self.calls.append((name, args))
+
+    def lines(self):
+        "{colour order: [(x of four corners), (y of four corners)]} of all branches, one after the other."
+        drawn = []
+        for name, args in self.calls:
+            if name == "plot":
+                x, y = (np.asarray(values).reshape(-1, 5)[:, :4].tolist() for values in args)
+                drawn += list(zip(x, y))
+        return sorted(drawn)
+
+
+@given(named_trees(least=2), st.sampled_from(["top", "bottom", "left", "right"]))
+def test_matplotlib_gets_the_coordinates_of_scipy(tree, side):
+    "The same corners, limits and order of leaves; without labels one line holds all branches."
+    ax = Axes()
+    assert plot_dendrogram(tree, ax, orientation=side) is ax and sum(name == "plot" for name, _ in ax.calls) == 1
+    theirs = hierarchy.dendrogram(tree.linkage_matrix, orientation=side, no_plot=True)
+    upright = side in ("top", "bottom")
+    corners = zip(theirs["icoord"], theirs["dcoord"]) if upright else zip(theirs["dcoord"], theirs["icoord"])
+    for (x, y), (x2, y2) in zip(ax.lines(), sorted((list(map(float, x)), list(map(float, y))) for x, y in corners)):
+        np.testing.assert_allclose([x, y], [x2, y2])
+    calls = dict(ax.calls)
+    rows, (low, high) = (calls[name] for name in (("set_xlim", "set_ylim") if upright else ("set_ylim", "set_xlim")))
+    assert (low < high) is (side in ("top", "right")) and rows == (0, 10 * tree.n_leaves)
+    ticks, texts = calls["set_xticks" if upright else "set_yticks"]
+    assert ticks == [10 * i + 5 for i in range(tree.n_leaves)]
+    if tree.names is None and tree.n_leaves == tree.n_objects:
+        assert texts == list(map(str, theirs["leaves"]))
+    assert calls["set_ylabel" if upright else "set_xlabel"] == (tree.height_kind,)
+
+
+def test_clusters_have_their_colours_on_matplotlib_s_axes():
+    answers = pd.DataFrame([("a", "b", "c"), ("b", "a", "c"), ("c", "d", "a"), ("d", "c", "b")])
+    model = ComparisonHC("4-al", n_clusters=2).fit(answers)
+    assert model.names_ == ("a", "b", "c", "d") and model.labels_.tolist() == [0, 0, 1, 1]
+    for draw in (
+        model.plot,
+        lambda ax: plot_dendrogram(model, ax),
+        lambda ax: model.dendrogram_.plot(ax, model.labels_),
+    ):
+        ax = Axes()
+        assert draw(ax) is ax and sum(name == "plot" for name, _ in ax.calls) == 3
+    with pytest.raises(InputError, match="fitted before it is drawn"):
+        ComparisonHC().plot()
+    with pytest.raises(InputError, match="orientation must be one of 'left', 'right'"):
+        plot_dendrogram(model, Axes(), orientation="up")

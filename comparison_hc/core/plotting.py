@@ -586,6 +586,38 @@ def _legend(classes, width):
     return parts, y + 2 if classes else 0
 
 
+# ---- Matplotlib
+
+
+def tree_axes(tree, ax, labels, names, orientation):
+    "What `plot_dendrogram` returns: SciPy's coordinates, leaf i at 10 i + 5; branches of one cluster are one line."
+    check_choice(orientation, "orientation", SIDES)
+    names = check_names(names, tree.n_objects, distinct=False) or tree.names or [*map(str, range(tree.n_objects))]
+    if ax is None:
+        ax = needed("matplotlib.pyplot", "a dendrogram on Matplotlib's axes").gca()
+    K, height, row = tree.n_leaves, tree._layout.x, 10 * tree._layout.y + 5
+    colors = [None] * (2 * K - 1) if labels is None else tree._common_values(check_labels(labels, tree.n_objects))
+    lines, upright = {}, orientation in ("top", "bottom")
+    for node, (a, b) in enumerate(tree.children.tolist(), K):
+        across, along = lines.setdefault(colors[node], ([], []))
+        across += [row[a], row[a], row[b], row[b], np.nan]
+        along += [height[a], height[node], height[node], height[b], np.nan]
+    for color, places in lines.items():
+        ax.plot(*(places if upright else places[::-1]), color=cluster_color(color), linewidth=1.2)
+    low_to_high, texts = (0.0, 1.05 * (float(tree.heights.max(initial=0)) or 1.0)), leaf_labels(tree, list(names))
+    texts = [visible_text(texts[leaf]) for leaf in tree._layout.leaves]
+    set_rows, set_along = ("set_xlim", "set_ylim") if upright else ("set_ylim", "set_xlim")
+    getattr(ax, set_rows)(0, 10 * K)
+    getattr(ax, set_along)(*(low_to_high if orientation in ("top", "right") else low_to_high[::-1]))
+    ticks, side = ("set_xticks", "xaxis") if upright else ("set_yticks", "yaxis")
+    getattr(ax, ticks)([10 * i + 5 for i in range(K)], texts, **(dict(rotation=90) if upright else {}))
+    getattr(ax, side).set_ticks_position(
+        {"top": "bottom", "bottom": "top", "left": "right", "right": "left"}[orientation]
+    )
+    (ax.set_ylabel if upright else ax.set_xlabel)(tree.height_kind)
+    return ax
+
+
 # ---- Altair
 
 

@@ -50,6 +50,12 @@ class MixedLinkage(_FittedHierarchy, ClusterMixin, BaseEstimator):
     labels_ : (n,) ndarray of int
         Exactly `n_clusters` clusters.
 
+    See Also
+    --------
+    LinkageLearner : Learns the parameter from tasks.
+    comparison_hc.plot_dendrogram : Draw the hierarchy with Matplotlib, as the method `plot` does.
+    comparison_hc.save_result : Write a page, a picture, Newick, CSV or JSON.
+
     Examples
     --------
     >>> from comparison_hc.link import MixedLinkage
