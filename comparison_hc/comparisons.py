@@ -28,6 +28,7 @@ from .core._tables import frame_table
 from .core.compat import bincount
 from .core.io import atomic_write, is_file_name
 from .core.readers import Options, read_answers
+from .core.sampling import count_questions, unique_questions
 from .core.sampling import n_quadruplet_questions as n_quadruplet_questions
 from .core.sampling import n_triplet_questions as n_triplet_questions
 from .core.sampling import pair_from_index as pair_from_index
@@ -35,7 +36,6 @@ from .core.sampling import pair_index as pair_index
 from .core.sampling import quadruplet_questions as quadruplet_questions
 from .core.sampling import sample_numbers as sample_numbers
 from .core.sampling import triplet_questions as triplet_questions
-from .core.sampling import unique_questions
 from comparison_hc.core.validation import (
     InputError,
     as_array,
@@ -1018,8 +1018,7 @@ class ComparisonSummary:
 
 def _summary(answers):
     "`ComparisonSummary` of comparisons."
-    first, question, low_won = unique_questions(*answers.winners_and_losers())
-    n_sides = len(np.unique(question * 2 + low_won))
+    n_questions, n_sides = count_questions(*answers.winners_and_losers())
     n, a, who, weights = answers.n_objects, answers.array, answers.respondents, answers.weights
     compared = np.zeros(n, dtype=bool)
     compared[a.ravel()] = True
@@ -1029,10 +1028,10 @@ def _summary(answers):
         answers.kind,
         n,
         len(answers),
-        len(first),
+        n_questions,
         n_triplet_questions(n) if answers.width == 3 else n_quadruplet_questions(n),
         len(answers) - n_sides,
-        n_sides - len(first),
+        n_sides - n_questions,
         tuple(names[i] for i in np.flatnonzero(~compared)),
         len(np.unique(groups[compared])),
         None if who is None else len(set(map(str, who.tolist()))),

@@ -367,6 +367,12 @@ def _count_agreement(dendrogram, comparisons, block=1 << 18):
     return Agreement(agree, disagree, m - agree - disagree)
 
 # %% ../nbs/core/03_metrics.ipynb #2e92a357
+def _set_numbers(rows):
+    "(m,) numbers of the sets of three objects, in the order {0,1,2}, {0,1,3}, …"
+    low, middle, high = np.sort(rows, axis=1).T.astype(np.int64)
+    return low + middle * (middle - 1) // 2 + high * (high - 1) * (high - 2) // 6
+
+
 def noise_ceiling(
     comparisons: Triplets | Quadruplets | ArrayLike, weights: ArrayLike | None = None, undecided: float = 0.5
 ) -> float:
@@ -409,11 +415,9 @@ def noise_ceiling(
         _, keys, low_won = unique_questions(*checked.winners_and_losers())
         options, scores = 2, [(low_won, 1.0)]
     else:
-        rows = checked.array.astype(np.int64)
-        low, middle, high = np.sort(rows, axis=1).T
-        keys = low + middle * (middle - 1) // 2 + high * (high - 1) * (high - 2) // 6
-        position = np.argsort(np.argsort(rows, axis=1), axis=1)  # of i, j and k among the three
-        options, scores = 3, [(position[:, 2], 1.0), (position[:, 0], undecided)]
+        keys, (i, j, k) = _set_numbers(checked.array), checked.array.T
+        third, first = (np.add(x > y, x > z, dtype=np.int8) for x, y, z in ((k, i, j), (i, j, k)))  # among the three
+        options, scores = 3, [(third, 1.0), (first, undecided)]
     _, group = np.unique(keys, return_inverse=True)
     best = np.zeros((group.max() + 1, options))  # weight that each possible statement about a group earns
     for option, value in scores:

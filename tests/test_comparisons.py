@@ -27,6 +27,7 @@ from comparison_hc.comparisons import (
     sample_numbers,
     triplet_questions,
 )
+from comparison_hc.core.sampling import count_questions, unique_questions
 
 # ---- what hypothesis draws
 
@@ -661,3 +662,12 @@ def test_whole_numbers_in_a_table_with_gaps_elsewhere(tmp_path):
         ("1", "01", "3"),
         ("2", "nan", "4"),
     ]
+
+
+@pytest.mark.parametrize("shift", [0, 2_147_483_640])
+@given(rows=st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)).filter(lambda pair: pair[0] != pair[1])))
+def test_questions_are_counted_as_they_are_listed(shift, rows):
+    winner, loser = np.array(rows, dtype=np.int64).reshape(-1, 2).T + shift
+    first, question, low_won = unique_questions(winner, loser)
+    assert count_questions(winner, loser) == (len(first), len({*zip(question.tolist(), low_won.tolist())}))
+    assert len(first) == len({frozenset(pair) for pair in rows}) and count_questions(winner, loser)[1] == len(set(rows))

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from shared import trees
 
+from comparison_hc.cli import main
 from comparison_hc.comparisons import Quadruplets, Triplets
 from comparison_hc.core.stats import corrected_resampled_interval
 from comparison_hc.core.validation import InputError
@@ -272,6 +273,21 @@ def test_auto_takes_the_simplest_that_is_not_surely_worse():
     assert choice.dendrogram.same_tree(fit(candidate(choice.name), answers, 0, {})[0])
     again = choose_method(answers)
     assert again.title == choice.title and again.dendrogram.same_tree(choice.dendrogram)
+
+
+def test_slow_methods_are_left_out_for_many_objects_and_it_is_said(monkeypatch, tmp_path, capsys):
+    for module in (_candidates, model_selection):
+        monkeypatch.setattr(module, "MANY_OBJECTS", 19)
+    answers = from_tree(random_tree(20, 1), 1500, 0.1)
+    choice = choose_method(answers)
+    assert list(choice.compared.table.index.sort_values()) == ["3-al", "3k-al", "4-al", "additive-al", "points-al"]
+    assert "(refined trees and 4K–AL are left out" in choice.title
+    answers.to_csv(tmp_path / "answers.csv")
+    assert main(["compare", str(tmp_path / "answers.csv"), "--splits", "1", "--shape", "no"]) in (0, None)
+    out = capsys.readouterr().out
+    assert "refined trees and 4K–AL are left out" in out and "3K–AL refined" not in out
+    monkeypatch.undo()
+    assert "left out" not in choose_method(answers).title
 
 
 def test_auto_leaves_a_simple_method_that_is_surely_worse(monkeypatch):

@@ -63,7 +63,7 @@ def add_compare(commands):
 def compare_command(args):
     "Read the answers, compare the methods, print the table and what it says, write the file."
     from comparison_hc.core.io import atomic_write
-    from comparison_hc.evaluation._candidates import candidate_names, task_size
+    from comparison_hc.evaluation._candidates import MANY_OBJECTS, TOO_MANY, candidate_names, task_size
     from comparison_hc.evaluation.model_selection import compare_methods
 
     check_integer(args.splits, "--splits")
@@ -82,7 +82,9 @@ def compare_command(args):
         return _print_curve(args, answers)
     with suppress(BrokenPipeError):  # of a screen whose reader has gone: the file is still to be written
         _print_shape(args, answers)
-    names = candidate_names(answers.kind, args.embeddings, task_size(answers))
+    names = candidate_names(answers.kind, args.embeddings, task_size(answers), answers.n_objects)
+    if answers.n_objects > MANY_OBJECTS:
+        say(f"{TOO_MANY}\n")
     with warnings_to_stderr(), command_bar("trees") as progress:
         found = compare_methods(answers, names, args.splits, people=BY[args.by], rng=args.seed, progress=progress)
     args.interrupted = found.interrupted

@@ -43,6 +43,21 @@ def unique_questions(winner, loser):
     _, first, question = np.unique(key, return_index=True, return_inverse=True)
     return first, question, low_won
 
+
+def count_questions(winner, loser):
+    "(distinct questions among m answers, distinct answers), in little memory."
+    if max(winner.max(initial=0), loser.max(initial=0)) >= 2_147_483_647:
+        first, question, low_won = unique_questions(winner, loser)
+        return len(first), len(np.unique(question * 2 + low_won))
+    key = np.maximum(winner, loser).astype(np.int64)
+    key *= key.max(initial=0) + 1
+    key += np.minimum(winner, loser)
+    key = 2 * key + (winner < loser)  # fits in 63 bits
+    key.sort()
+    is_new = key[1:] != key[:-1]
+    key >>= 1
+    return min(len(key), 1 + np.count_nonzero(key[1:] != key[:-1])), min(len(key), 1 + np.count_nonzero(is_new))
+
 # %% ../../nbs/core/05_sampling.ipynb #6b9903f3
 def n_quadruplet_questions(n_objects):
     "How many quadruplet questions N objects allow: unordered pairs of unordered pairs, C(C(N, 2), 2)."

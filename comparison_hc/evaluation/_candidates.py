@@ -12,6 +12,8 @@ from ..methods import build_hierarchy, methods, passive_methods
 N_STARTS = 3  # of t-STE and SOE
 RIDGE = 0.1  # of "points"
 RANDOM, SUFFIX, ADDITIVE = "random", " refined", "additive-al"
+MANY_OBJECTS = 600  # above it, refinement takes minutes per tree, and 4K–AL half a minute
+TOO_MANY = f"refined trees and 4K–AL are left out, which take too long for more than {MANY_OBJECTS} objects"
 FEW_FOR_ADDITIVE = 100_000  # objects times comparisons up to which an additive tree takes about a second
 
 
@@ -102,9 +104,10 @@ def _points_of_all(embed):
     "The embedding, where objects that no comparison is about get the mean of the points."
 
     def build(comparisons, rng):
-        seen, rows = np.unique(comparisons.array, return_inverse=True)
-        kind, shape = type(comparisons), comparisons.array.shape
-        some = kind.trusted(rows.reshape(shape), len(seen), weights=comparisons.weights)
+        is_seen = np.zeros(comparisons.n_objects, dtype=bool)
+        is_seen[comparisons.array.ravel()] = True
+        seen, place = np.flatnonzero(is_seen), np.cumsum(is_seen) - 1
+        some = type(comparisons).trusted(place[comparisons.array], len(seen), weights=comparisons.weights)
         found = np.asarray(embed(some, rng), dtype=float)
         points = np.zeros((comparisons.n_objects, found.shape[1]))
         points[seen] = found - found.mean(axis=0)
@@ -192,14 +195,17 @@ def task_size(comparisons):
     return len(comparisons) * comparisons.n_objects if comparisons.n_objects >= 4 else np.inf
 
 
-def candidate_names(kind, embeddings=False, size=0):
+def candidate_names(kind, embeddings=False, size=0, n_objects=0):
     """What is compared by default, simple ones first: plain trees, refined ones, perhaps slow ones, a random one.
 
-    `size` is the number of objects times that of comparisons: the additive tree is left out where it would take long.
+    `size` is the number of objects times that of comparisons: the additive tree is left out where it would take long,
+    and refined trees and 4K–AL are for more than `MANY_OBJECTS`.
     """
+    many = n_objects > MANY_OBJECTS
     direct = [name for name in passive_methods() if kind == "triplets" or methods[name].takes == "quadruplets"]
-    plain = ["points-al", *direct]
-    names = [*plain, *([ADDITIVE] if embeddings or size <= FEW_FOR_ADDITIVE else []), *(n + SUFFIX for n in plain)]
+    plain = ["points-al", *(name for name in direct if not (many and name == "4k-al"))]
+    slow = [ADDITIVE] if embeddings or size <= FEW_FOR_ADDITIVE else []
+    names = [*plain, *slow, *(name + SUFFIX for name in plain if not many)]
     if embeddings:
         names.append("points")
     if embeddings and kind == "triplets":

@@ -19,7 +19,9 @@ from ..core.validation import as_list, as_rng, check_integer, check_progress, re
 from ..core.weights import each_weight
 from ..dendrogram import Dendrogram
 from comparison_hc.evaluation._candidates import (
+    MANY_OBJECTS,
     RANDOM,
+    TOO_MANY,
     Candidate,
     candidate,
     candidate_names,
@@ -249,7 +251,8 @@ def compare_methods(
 def _check_methods(methods, comparisons):
     "The candidates, if they can take these comparisons."
     rule = "names of methods, or a dict of functions of the answers; at least one"
-    methods = candidate_names(comparisons.kind, size=task_size(comparisons)) if methods is None else methods
+    if methods is None:
+        methods = candidate_names(comparisons.kind, False, task_size(comparisons), comparisons.n_objects)
     require(isinstance(methods, (list, tuple, dict)) and len(methods) > 0, "methods", rule, methods)
     if isinstance(methods, dict):
         require(all(map(callable, methods.values())), "methods", rule, methods)
@@ -386,7 +389,7 @@ def choose_method(
         tree, _ = fit(candidate(_DEFAULT), comparisons, 0, {})
         return Choice(_DEFAULT, f"{candidate(_DEFAULT).title}, the default: {reason}", tree, None, [_DEFAULT])
     some, people = _sampled(comparisons, people, sampler)
-    names = candidate_names(comparisons.kind, size=task_size(some))
+    names = candidate_names(comparisons.kind, False, task_size(some), comparisons.n_objects)
     chosen = [candidate(name) for name in names if name != RANDOM]
     plan = plan_splits(some, _N_SPLITS, 0.2, people, plan_rng)
     total = len(chosen) * _N_SPLITS + 1
@@ -421,6 +424,8 @@ def _why_chosen(compared, ties, n_answers):
     why = f"chosen by held-out agreement {row.agreement:.3f}"
     if n_answers > compared.n_answers:
         why += f" on {compared.n_answers:,} of the answers"
+    if compared.n_objects > MANY_OBJECTS:
+        why += f" ({TOO_MANY})"
     if ties[0] == best:
         return f"{row.title}, {why}, the highest of {len(table)} methods"
     why += f": the simplest of {len(ties)} methods that are not surely worse, by more than {_MARGIN:g}, than the best"

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, cached_property
 from html import escape
 from importlib.resources import files
 from pathlib import Path
@@ -167,6 +167,10 @@ class Result:
         if self.partition is not None:
             object.__setattr__(self, "n_clusters", self.partition.n_clusters)
 
+    @cached_property
+    def _lines(self):
+        return _lines_of(self)
+
     @property
     def names(self) -> list[str]:
         "(N,) names of the objects; their numbers where they have none."
@@ -243,6 +247,10 @@ class FlatResult:
 
     def __post_init__(self):
         object.__setattr__(self, "labels", relabel_by_size(np.asarray(self.labels)))
+
+    @cached_property
+    def _lines(self):
+        return _lines_of(self)
 
     @property
     def n_clusters(self) -> int:
@@ -351,6 +359,10 @@ def _leaf_images(result):
 
 def result_lines(result):
     "(label, text) of what the comparisons are and how well a result fits them."
+    return result._lines
+
+
+def _lines_of(result):
     lines = [("method", result.method)] if result.method else []
     if result.comparisons is not None and result.comparisons.reading is not None:
         lines.append(("read", str(result.comparisons.reading)))
