@@ -454,8 +454,8 @@ _registry = {}  # (paper, label, name) -> `RegisteredCheck`
 def check(
     paper: str,
     label: str,
-    statement: str,
-    kind: str,
+    statement: str | None = None,
+    kind: str = "deterministic",
     confidence: float | None = None,
     false_passes: float | None = None,
     power: str | None = None,
@@ -469,9 +469,9 @@ def check(
         The paper.
     label : str
         Where the statement is printed, e.g. "Theorem 2, eq. 8".
-    statement : str
-        Markdown with LaTeX between dollar signs.
-    kind : {"deterministic", "exact enumeration", "Monte Carlo"}
+    statement : str, optional
+        Markdown with LaTeX between dollar signs; by default the first paragraph of the function's docstring.
+    kind : {"deterministic", "exact enumeration", "Monte Carlo"}, default "deterministic"
         What is computed.
     confidence : float, optional
         In (0, 1), for Monte Carlo that encloses: a true statement holds with this probability at least.
@@ -480,7 +480,7 @@ def check(
     power : str, optional
         With `false_passes`: how often a stated alternative passes, in words.
     erratum : str, optional
-        What is wrong with the printed statement.
+        What is wrong with the printed statement; by default the paragraph of the docstring that begins with "Erratum."
 
     Returns
     -------
@@ -492,16 +492,16 @@ def check(
     --------
     >>> from comparison_hc.checks import compare
     >>> from comparison_hc.checks import check
-    >>> @check("F19", "example", "$1 + 1 = 2$", "deterministic")
+    >>> @check("F19", "example")
     ... def one_and_one(quick=True):
+    ...     "$1 + 1 = 2$"
     ...     return compare(1 + 1, "=", 2)
     >>> one_and_one().verdict
     '✓ holds'
     """
     require(paper in PAPERS, "paper", f"one of {', '.join(PAPERS)}", paper)
     require(kind in KINDS, "kind", f"one of {', '.join(KINDS)}", kind)
-    for text, name in ((label, "label"), (statement, "statement")):
-        require(isinstance(text, str) and text.strip(), name, "a text", text)
+    require(isinstance(label, str) and label.strip(), "label", "a text", label)
     given = {"confidence": confidence, "false_passes": false_passes, "power": power}
     if kind != "Monte Carlo":
         for name, value in given.items():
@@ -518,9 +518,12 @@ def check(
             given["false_passes"] = check_number(false_passes, "false_passes", 0, 0.5, open_low=True, open_high=True)
 
     def register(function):
-        made = RegisteredCheck(
-            function, paper=paper, label=label, statement=statement, kind=kind, erratum=erratum, **given
-        )
+        said = [" ".join(part.split()) for part in inspect.cleandoc(function.__doc__ or "").split("\n\n")]
+        text = said[0] if statement is None else statement
+        require(isinstance(text, str) and text.strip(), "statement", "a text, here or in the docstring", text)
+        wrong = next((part.removeprefix("Erratum. ") for part in said if part.startswith("Erratum. ")), None)
+        about = dict(paper=paper, label=label, statement=text, kind=kind, erratum=erratum or wrong, **given)
+        made = RegisteredCheck(function, **about)
         key = (paper, label, made.name)
         homes = {made.__module__, _registry[key].__module__} - {"__main__"} if key in _registry else set()
         require(len(homes) < 2, made.name, f"registered once for {paper} {label}", f"{sorted(homes)}")

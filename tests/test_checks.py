@@ -235,6 +235,26 @@ def test_bad_registrations_are_named(changes, word):
         register(**changes)
 
 
+def test_the_docstring_states_what_the_decorator_leaves_out():
+    def two_lines(quick=True):
+        r"""$1
+        = 1$
+
+        Both sides.
+
+        Erratum. False for every reading: $1
+        = 2$
+        """
+        return compare(1, "=", 1)
+
+    stated = register(two_lines, statement=None)
+    assert (stated.statement, stated.erratum) == ("$1 = 1$", "False for every reading: $1 = 2$")
+    given = register(two_lines, erratum="another")
+    assert (given.statement, given.erratum) == (simple["statement"], "another")
+    with pytest.raises(InputError, match="statement"):
+        register(statement=None)
+
+
 def test_a_check_needs_quick_and_defaults():
     for function in (lambda: 0, lambda n=3: 0, lambda quick, n: 0):
         with pytest.raises(InputError, match="quick"):

@@ -68,19 +68,17 @@ def largest_part(tree):
     return max(left, right, len(vertices) - left - right)
 
 
-@check(
-    "A18",
-    "Lemma 4.2",
-    r"FindSibling asks at most $\lceil\log_2m\rceil\le\log_2|\mathcal T|$ questions in a tree of $m$ leaves,"
-    r" and $|S|$ shrinks to at most $\lceil|S|/2\rceil$; the package's pivot is a best one",
-    "exact enumeration",
-    erratum=r"As the text at hand prints it: 'An easy induction proof shows that $Q(k) \leq \log k$'. With this "
-    r"hypothesis the step gives $\log(k+1)$ for odd $k$; and the case 'when $|S|$ is even' cannot arise, "
-    r"because $T[S]$ is a full binary tree. With $Q(k)\le\lceil\log_2k\rceil-1$ the induction closes, and the "
-    r"bound holds",
-)
+@check("A18", "Lemma 4.2", kind="exact enumeration")
 def finding_the_sibling_halves(quick=True, rng=0):
-    "Every shape, sibling and best pivot; large random trees with the first best pivot; recurrence and closed form."
+    r"""FindSibling asks at most $\lceil\log_2m\rceil\le\log_2|\mathcal T|$ questions in a tree of $m$ leaves, and $|S|$
+    shrinks to at most $\lceil|S|/2\rceil$; the package's pivot is a best one
+
+    Every shape, sibling and best pivot; large random trees with the first best pivot; recurrence and closed form.
+
+    Erratum. As the text at hand prints it: 'An easy induction proof shows that $Q(k) \leq \log k$'. With this
+    hypothesis the step gives $\log(k+1)$ for odd $k$; and the case 'when $|S|$ is even' cannot arise, because $T[S]$ is
+    a full binary tree. With $Q(k)\le\lceil\log_2k\rceil-1$ the induction closes, and the bound holds
+    """
     seed, rng = rng, as_rng(rng)
     trees = []
     for m in range(2, 8 if quick else 11):
@@ -127,15 +125,13 @@ def links_of_the_sum(n):
     return np.array([sums, rounded_up, factorials, i * np.log2(i)])
 
 
-@check(
-    "A18",
-    "Theorem 4.3, sum",
-    r"$\sum_{i=3}^n\log_2(2i-3)<\sum_{i=2}^{n-1}(1+\log_2i)<n+\log_2(n-1)!<n\log_2n$ for every $n\ge3$,"
-    r" the middle two 2 apart; and one insertion into a tree of $m$ costs $\lceil\log_2m\rceil\le\log_2(2m-1)$",
-    "deterministic",
-)
+@check("A18", "Theorem 4.3, sum", kind="deterministic")
 def the_sum_is_below_n_log_n(quick=True):
-    "Every link of the chain; and what one insertion costs by Lemma 4.2, against its term."
+    r"""$\sum_{i=3}^n\log_2(2i-3)<\sum_{i=2}^{n-1}(1+\log_2i)<n+\log_2(n-1)!<n\log_2n$ for every $n\ge3$, the middle two
+    2 apart; and one insertion into a tree of $m$ costs $\lceil\log_2m\rceil\le\log_2(2m-1)$
+
+    Every link of the chain; and what one insertion costs by Lemma 4.2, against its term.
+    """
     most = 2_000 if quick else 100_000
     sides = links_of_the_sum(most)
     rows = []
@@ -162,15 +158,13 @@ def worst_totals(n):
     return totals
 
 
-@check(
-    "A18",
-    "Theorem 4.3, every tree and order",
-    r"Algorithm 3 asks at most $\sum_{m<n}\lceil\log_2m\rceil\le n\log_2n$ questions, whatever the tree,"
-    r" the order of the items and the choice between equally good pivots",
-    "exact enumeration",
-)
+@check("A18", "Theorem 4.3, every tree and order", kind="exact enumeration")
 def insertion_needs_n_log_n(quick=True):
-    "The largest total over all histories."
+    r"""Algorithm 3 asks at most $\sum_{m<n}\lceil\log_2m\rceil\le n\log_2n$ questions, whatever the tree, the order of
+    the items and the choice between equally good pivots
+
+    The largest total over all histories.
+    """
     rows = []
     for n in range(3, 9 if quick else 13):
         totals = worst_totals(n)
@@ -194,15 +188,13 @@ class CountingByItem:
         return self.oracle(questions)
 
 
-@check(
-    "A18",
-    "Theorem 4.3, large trees",
-    r"`insertion_clustering` returns the tree, with at most $i\log_2i$ questions for the first $i$ items,"
-    r" for every $i$",
-    "deterministic",
-)
+@check("A18", "Theorem 4.3, large trees", kind="deterministic")
 def insertion_runs_within_the_bound(quick=True, rng=0):
-    "All shapes, items shuffled and from left to right: the largest share of i log₂ i over all i, and differing trees."
+    r"""`insertion_clustering` returns the tree, with at most $i\log_2i$ questions for the first $i$ items, for every
+    $i$
+
+    All shapes, items shuffled and from left to right: the largest share of i log₂ i over all i, and differing trees.
+    """
     seed, rng = rng, as_rng(rng)
     rows = []
     for n in (50, 400) if quick else (50, 400, 4000):
@@ -230,14 +222,12 @@ def exact_algorithms(n):
     }
 
 
-@check(
-    "A18",
-    "Theorems 3.2 and 4.3, every small tree",
-    r"Every exact algorithm returns every hierarchy of few items, within its bound",
-    "exact enumeration",
-)
+@check("A18", "Theorems 3.2 and 4.3, every small tree", kind="exact enumeration")
 def every_small_tree_is_learned(quick=True):
-    "Wrong trees over all (2n − 3)!! hierarchies, and the largest number of questions."
+    """Every exact algorithm returns every hierarchy of few items, within its bound
+
+    Wrong trees over all (2n − 3)!! hierarchies, and the largest number of questions.
+    """
     rows = []
     for n in range(2, 6 if quick else 8):
         bound = {name: most for name, (_, most) in exact_algorithms(n).items()}
@@ -287,15 +277,13 @@ def fewest_questions(M):
     return np.r_[np.ceil(np.arange(1, M) / 3), ceil((M - 1) / 3)]
 
 
-@check(
-    "A18",
-    "Section 6, star",
-    r"For the star with a hidden pair, every algorithm asks at least $\frac16(\binom n2-1)$ questions on average"
-    r" over the pairs, and at least $\frac13(\binom n2-1)$ for one of them; blocks of a Steiner system need no more",
-    "exact enumeration",
-)
+@check("A18", "Section 6, star", kind="exact enumeration")
 def the_star_needs_n_squared(quick=True):
-    "Insertion for every hidden pair, and questions that attain the bounds; pairs for which insertion's tree is wrong."
+    r"""For the star with a hidden pair, every algorithm asks at least $\frac16(\binom n2-1)$ questions on average over
+    the pairs, and at least $\frac13(\binom n2-1)$ for one of them; blocks of a Steiner system need no more
+
+    Insertion for every hidden pair, and questions that attain the bounds; pairs for which insertion's tree is wrong.
+    """
     rows = []
     for n in (4, 6, 9, 12) if quick else (4, 6, 9, 12, 20, 30):
         M = comb(n, 2)
@@ -332,15 +320,13 @@ def row_of_stars(n_stars, leaves, rng):
     return Hierarchy(tuple(rows))
 
 
-@check(
-    "A18",
-    "Section 6, degree",
-    r"Insertion into a tree of $m$ items and degree $d$ asks at most $\lceil\frac d2\rceil(\log_2s+1)$ questions,"
-    r" or $O(\frac d{\log d}\log s)$ with large parts first, $s\le3m-3$",
-    "exact enumeration",
-)
+@check("A18", "Section 6, degree", kind="exact enumeration")
 def degree_bounds_hold(quick=True, rng=0):
-    "Every tree of any degree with few items, and random ones: questions for one item minus the bound; wrong trees."
+    r"""Insertion into a tree of $m$ items and degree $d$ asks at most $\lceil\frac d2\rceil(\log_2s+1)$ questions, or
+    $O(\frac d{\log d}\log s)$ with large parts first, $s\le3m-3$
+
+    Every tree of any degree with few items, and random ones: questions for one item minus the bound; wrong trees.
+    """
     seed, rng = rng, as_rng(rng)
     cases = [(n, "every tree", list(all_multifurcating(n))) for n in range(3, 6 if quick else 8)]
     for n in (40,) if quick else (40, 200):

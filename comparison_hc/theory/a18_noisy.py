@@ -50,15 +50,13 @@ def chance_of_more(c, k, p):
     return float(Fraction(ways, whole**k))
 
 
-@check(
-    "A18",
-    "Lemma 5.3, k_p",
-    r"$1-e^{-k(2p-1)^2/2}\le\mathbf P(\text{majority right})$; at the printed $k_p$ the left side is at least"
-    r" $\sqrt p$, at $k_p$ by exact tails the right side is; two votes fewer are too few for either",
-    "deterministic",
-)
+@check("A18", "Lemma 5.3, k_p", kind="deterministic")
 def majorities_are_right(quick=True):
-    "Exact majorities as fractions against Hoeffding's bound and √p, at k_p and at the odd number before it."
+    r"""$1-e^{-k(2p-1)^2/2}\le\mathbf P(\text{majority right})$; at the printed $k_p$ the left side is at least $\sqrt
+    p$, at $k_p$ by exact tails the right side is; two votes fewer are too few for either
+
+    Exact majorities as fractions against Hoeffding's bound and √p, at k_p and at the odd number before it.
+    """
     rows = []
     for p in (0.55, 0.6, 0.7, 0.8, 0.9, 0.97) if quick else [round(0.53 + 0.02 * i, 2) for i in range(23)]:
         for k in (1, 3, 9, 25):
@@ -213,16 +211,13 @@ def kind_of(tour, at, sibling):
     return kinds[right_response(tour, at, sibling)]
 
 
-@check(
-    "A18",
-    "Lemma 5.3, simulated",
-    r"SimulateVertexQuery is right with probability at least $p$ at leaves and at inner vertices,"
-    r" exactly $p$ at the root",
-    "Monte Carlo",
-    confidence=0.999,
-)
+@check("A18", "Lemma 5.3, simulated", kind="Monte Carlo", confidence=0.999)
 def vertex_queries_are_right(quick=True, confidence=0.999, n_votes=None, rng=0):
-    "Failures at random places by kind, adversary and p; with `n_votes` instead of k_p if given."
+    """SimulateVertexQuery is right with probability at least $p$ at leaves and at inner vertices, exactly $p$ at the
+    root
+
+    Failures at random places by kind, adversary and p; with `n_votes` instead of k_p if given.
+    """
     seed, rng = rng, as_rng(rng)
     each = 150 if quick else 2500
     tally = {}
@@ -253,15 +248,13 @@ def needed_answers(k, N, p):
     return k + 1
 
 
-@check(
-    "A18",
-    "Lemma 5.4, number of rounds",
-    r"At the printed $K$: $2^{-K(1+H)/2}/N>2^{-K}$ and $e^{-2\lambda^2K}\le\delta$; not both at $K-1$."
-    r" By exact tails, at either $K$: $\mathbf P(\text{too few right answers})\le\delta$; not at one round less",
-    "deterministic",
-)
+@check("A18", "Lemma 5.4, number of rounds", kind="deterministic")
 def rounds_mark_the_sibling(quick=True):
-    "Exponents along the proof; and binomial tails as fractions, the sufficient number of right answers by trying."
+    r"""At the printed $K$: $2^{-K(1+H)/2}/N>2^{-K}$ and $e^{-2\lambda^2K}\le\delta$; not both at $K-1$. By exact tails,
+    at either $K$: $\mathbf P(\text{too few right answers})\le\delta$; not at one round less
+
+    Exponents along the proof; and binomial tails as fractions, the sufficient number of right answers by trying.
+    """
     rows = []
     for p, N, delta in product(
         (0.65, 0.8, 0.95), (3, 199, 1999), (0.9, 0.1, 1e-4) if quick else (0.9, 0.5, 0.1, 1e-3, 1e-6)
@@ -311,15 +304,13 @@ def marking_run(tour, oracle, sibling, p, delta, x):
     return marked, factors, off
 
 
-@check(
-    "A18",
-    "Lemma 5.4, every round",
-    r"Every round at least halves the total weight, whatever is answered; the sibling's is $p^C(1-p)^{R-C}$;"
-    r" $|S|\le K$; the diameter of $T[S]$ is at most $|S|-1$",
-    "deterministic",
-)
+@check("A18", "Lemma 5.4, every round", kind="deterministic")
 def rounds_halve_the_weight(quick=True, rng=0):
-    "Runs with noise, and with answers that are arbitrary; and the diameter for marked places drawn at random."
+    r"""Every round at least halves the total weight, whatever is answered; the sibling's is $p^C(1-p)^{R-C}$; $|S|\le
+    K$; the diameter of $T[S]$ is at most $|S|-1$
+
+    Runs with noise, and with answers that are arbitrary; and the diameter for marked places drawn at random.
+    """
     seed, rng = rng, as_rng(rng)
     rows = []
     for p, shape, who in product((0.7, 0.9), SHAPES, ("noise", "arbitrary")):
@@ -339,16 +330,13 @@ def rounds_halve_the_weight(quick=True, rng=0):
     return compare_rows(rows, "p shape answers what left relation right", tol=1e-9, random=random)
 
 # %% ../../nbs/theory/24_a18_noisy.ipynb #8e1c227e
-@check(
-    "A18",
-    "Lemma 5.4, simulated",
-    r"If vertex queries are right with probability $p$, the sibling is marked with probability at least $1-\delta$"
-    r" after the number of rounds that exact tails allow; not if $p$ is believed to be larger than it is",
-    "Monte Carlo",
-    confidence=0.999,
-)
+@check("A18", "Lemma 5.4, simulated", kind="Monte Carlo", confidence=0.999)
 def siblings_are_marked(quick=True, confidence=0.999, rng=0):
-    "Lower end of the interval for the share of unmarked siblings against δ; and with too large a belief."
+    r"""If vertex queries are right with probability $p$, the sibling is marked with probability at least $1-\delta$
+    after the number of rounds that exact tails allow; not if $p$ is believed to be larger than it is
+
+    Lower end of the interval for the share of unmarked siblings against δ; and with too large a belief.
+    """
     seed, rng = rng, as_rng(rng)
     n_trees, each = (10, 10) if quick else (50, 40)
     cases = [(0.8, 0.8, 0.3, "uniform"), (0.8, 0.8, 0.1, "caterpillar"), (0.9, 0.9, 0.3, "caterpillar")]
@@ -409,19 +397,18 @@ def worst_adversary(tour, sibling, near, rng=None):
     return wrong
 
 # %% ../../nbs/theory/24_a18_noisy.ipynb #3e066dd0
-@check(
-    "A18",
-    "Lemma B.1",
-    r"$\Phi(t)$ falls by exactly 1 at every right answer and rises by at most 1 at a wrong one,"
-    r" on every step of real walks",
-    "deterministic",
-    erratum="As the text at hand prints it: $c_i(v)$ is the counter 'after the $i^{th}$ iteration', and 'In the "
-    "$i^{th}$ iteration, the algorithm queries a vertex $q_i$'. With these times $Φ_{i+1} = Φ_i − 1$ fails: a right "
-    "answer “here” at t followed by a wrong one gives $Φ_{i+1} = Φ_i + 1$. Both must be taken after the same "
-    "number of answers, as the proof does; the algorithm and Lemma 5.6 are not affected",
-)
+@check("A18", "Lemma B.1", kind="deterministic")
 def potential_drops(quick=True, rng=0):
-    "Smallest and largest changes over all rounds of walks; violations of the printed reading."
+    r"""$\Phi(t)$ falls by exactly 1 at every right answer and rises by at most 1 at a wrong one, on every step of real
+    walks
+
+    Smallest and largest changes over all rounds of walks; violations of the printed reading.
+
+    Erratum. As the text at hand prints it: $c_i(v)$ is the counter 'after the $i^{th}$ iteration', and 'In the $i^{th}$
+    iteration, the algorithm queries a vertex $q_i$'. With these times $Φ_{i+1} = Φ_i − 1$ fails: a right answer “here”
+    at t followed by a wrong one gives $Φ_{i+1} = Φ_i + 1$. Both must be taken after the same number of answers, as the
+    proof does; the algorithm and Lemma 5.6 are not affected
+    """
     seed, rng = rng, as_rng(rng)
     rows = []
     for p, shape, who in product((0.6, 0.8), SHAPES, ("worst", "arbitrary")):
@@ -450,15 +437,13 @@ def potential_drops(quick=True, rng=0):
     return compare_rows(rows, "p shape answers what left relation right", random=random)
 
 # %% ../../nbs/theory/24_a18_noisy.ipynb #8e59837b
-@check(
-    "A18",
-    "Lemma 5.6, number of rounds",
-    r"At the printed number of rounds and at the exact one, $\mathbf P(2C-k\le D)\le\delta$ for"
-    r" $C\sim\mathrm{Bin}(k,p)$, not at one round less; with $k=\frac{D}{2p-1}$ it is more than $\frac13$",
-    "deterministic",
-)
+@check("A18", "Lemma 5.6, number of rounds", kind="deterministic")
 def walks_last_long_enough(quick=True):
-    "Tails as fractions; inequality 1 of the proof; and a walk that is too short."
+    r"""At the printed number of rounds and at the exact one, $\mathbf P(2C-k\le D)\le\delta$ for
+    $C\sim\mathrm{Bin}(k,p)$, not at one round less; with $k=\frac{D}{2p-1}$ it is more than $\frac13$
+
+    Tails as fractions; inequality 1 of the proof; and a walk that is too short.
+    """
     rows = []
     deltas = (0.3, 0.01, 1e-5) if quick else (0.5, 0.3, 0.1, 0.01, 1e-5, 1e-8)
     for p, D, delta in product((0.65, 0.8, 0.95), (1, 6, 30), deltas):
@@ -488,16 +473,13 @@ def far_apart(tour, n_marked, rng):
     return near, max(away, key=away.get)
 
 
-@check(
-    "A18",
-    "Lemma 5.6, simulated",
-    r"TreeWalk ends at $t\in S$ with probability at least $1-\delta$; against the worst adversary if and only if"
-    r" $2C-k\ge d(t,q_0)$; after $k=\frac{d(t,q_0)}{2p-1}$ rounds it misses more often",
-    "Monte Carlo",
-    confidence=0.999,
-)
+@check("A18", "Lemma 5.6, simulated", kind="Monte Carlo", confidence=0.999)
 def walks_arrive(quick=True, confidence=0.999, rng=0):
-    "Lower end of the interval for the share of walks that end elsewhere; and those that do against what 2C − k says."
+    r"""TreeWalk ends at $t\in S$ with probability at least $1-\delta$; against the worst adversary if and only if
+    $2C-k\ge d(t,q_0)$; after $k=\frac{d(t,q_0)}{2p-1}$ rounds it misses more often
+
+    Lower end of the interval for the share of walks that end elsewhere; and those that do against what 2C − k says.
+    """
     seed, rng = rng, as_rng(rng)
     n_trees, each = (8, 12) if quick else (60, 40)
     rows = []
@@ -551,15 +533,13 @@ def misses_by_right_answers(shape, leaf, k):
     return walk_distances(near)[0][t], missed
 
 
-@check(
-    "A18",
-    "Lemma 5.5",
-    r"TreeWalk finds a target that is a leaf with probability at least $1-\delta$ after"
-    r" $O(D+\log\frac1\delta)$ rounds, whatever wrong answers say; not for $p=\frac12$, nor after $d(t,q_0)$ rounds",
-    "exact enumeration",
-)
+@check("A18", "Lemma 5.5", kind="exact enumeration")
 def leaves_are_found(quick=True):
-    "The probability of a miss over all patterns of answers, against δ and the binomial tail; and the rounds by D."
+    r"""TreeWalk finds a target that is a leaf with probability at least $1-\delta$ after $O(D+\log\frac1\delta)$
+    rounds, whatever wrong answers say; not for $p=\frac12$, nor after $d(t,q_0)$ rounds
+
+    The probability of a miss over all patterns of answers, against δ and the binomial tail; and the rounds by D.
+    """
     rows = []
     for name, shape in (("complete", shapes(4)[-1]), ("caterpillar", caterpillar(4))):
         for leaf, (p, delta) in product(range(4), ((0.9, 0.3),) if quick else ((0.9, 0.3), (0.85, 0.3), (0.95, 0.05))):
@@ -645,15 +625,13 @@ def vertex_queries_by_stages(tour, x, p, delta, oracle):
     return sum(response is not None for response in responses) + walk
 
 
-@check(
-    "A18",
-    "Lemma 5.2, questions",
-    r"A search in a tree of $m$ items makes at most $K-|S|+k$ vertex queries of at most $2k_p$ ordinal queries each;"
-    r" with printed numbers that is at most a closed form, linear in $\log m$ and $\log\frac1\delta$",
-    "deterministic",
-)
+@check("A18", "Lemma 5.2, questions", kind="deterministic")
 def searches_cost_log_n(quick=True, rng=0):
-    "Real searches against the exact numbers, and the printed numbers against the closed form from both sides."
+    r"""A search in a tree of $m$ items makes at most $K-|S|+k$ vertex queries of at most $2k_p$ ordinal queries each;
+    with printed numbers that is at most a closed form, linear in $\log m$ and $\log\frac1\delta$
+
+    Real searches against the exact numbers, and the printed numbers against the closed form from both sides.
+    """
     seed, rng = rng, as_rng(rng)
     rows = []
     for p, n in product((0.7, 0.8, 0.9), (3, 6, 14) if quick else (3, 6, 14, 40, 80)):
@@ -678,16 +656,13 @@ def searches_cost_log_n(quick=True, rng=0):
     return compare_rows(rows, "p m delta what left relation right", random=random)
 
 
-@check(
-    "A18",
-    "Lemma 5.2, simulated",
-    r"The sibling is found with probability at least $1-\delta$ if ordinal queries are right with probability $p$;"
-    r" not if $p$ is believed to be larger than it is",
-    "Monte Carlo",
-    confidence=0.999,
-)
+@check("A18", "Lemma 5.2, simulated", kind="Monte Carlo", confidence=0.999)
 def siblings_are_found(quick=True, confidence=0.999, rng=0):
-    "Lower end of the interval for the share of searches that end elsewhere; and with too large a belief."
+    r"""The sibling is found with probability at least $1-\delta$ if ordinal queries are right with probability $p$; not
+    if $p$ is believed to be larger than it is
+
+    Lower end of the interval for the share of searches that end elsewhere; and with too large a belief.
+    """
     seed, rng = rng, as_rng(rng)
     n_trees = 16 if quick else 100
     rows = []
@@ -710,16 +685,14 @@ def measure(n, delta):
     return n * log2(n) + n * log2(1 / delta)
 
 
-@check(
-    "A18",
-    "Theorem 5.1, questions",
-    r"Vertex queries $\le\sum_{m<n}(K+k)$; questions $\le$ the sum of $2k_p(K+k)$ with exact tails $\le$ the same with"
-    r" printed numbers $\le n$ closed forms of the last search $\le$ a closed form in $n$ and $\delta$; this, per"
-    r" $n\log_2n+n\log_2\frac1\delta$, falls as $n$ grows, for every $p$",
-    "deterministic",
-)
+@check("A18", "Theorem 5.1, questions", kind="deterministic")
 def questions_grow_like_n_log_n(quick=True, rng=0):
-    "The chain at small n with real runs, and the ratio of the closed form at growing n."
+    r"""Vertex queries $\le\sum_{m<n}(K+k)$; questions $\le$ the sum of $2k_p(K+k)$ with exact tails $\le$ the same with
+    printed numbers $\le n$ closed forms of the last search $\le$ a closed form in $n$ and $\delta$; this, per
+    $n\log_2n+n\log_2\frac1\delta$, falls as $n$ grows, for every $p$
+
+    The chain at small n with real runs, and the ratio of the closed form at growing n.
+    """
     seed, rng = rng, as_rng(rng)
     rows = []
     for p, n in product((0.7, 0.8, 0.9), (5, 8) if quick else (5, 10, 20, 40)):
@@ -749,14 +722,16 @@ def questions_grow_like_n_log_n(quick=True, rng=0):
 @check(
     "A18",
     "Theorem 5.1, simulated",
-    r"The tree is right with probability at least $1-\delta$,"
-    r" for adversaries whose wrong answers agree, or follow another tree",
-    "Monte Carlo",
+    kind="Monte Carlo",
     false_passes=0.001,
     power="trees that are right 99 times in 100 pass with probability 0.97 a case",
 )
 def trees_are_right(quick=True, false_passes=0.001, believed=None, rng=0):
-    "Lower bounds for the share of right trees against 1 − δ; `believed` instead of the true p."
+    r"""The tree is right with probability at least $1-\delta$, for adversaries whose wrong answers agree, or follow
+    another tree
+
+    Lower bounds for the share of right trees against 1 − δ; `believed` instead of the true p.
+    """
     seed, rng = rng, as_rng(rng)
     n, delta, runs = 6, 0.3, 28 if quick else 300
     rows = []
@@ -813,15 +788,12 @@ def odds_in_a_search(shape, p, believed, n_questions, rng):
     return growth
 
 
-@check(
-    "A18",
-    "section 5, ours: the posterior's stopping rule",
-    r"$\mathbf E M'\le M$ at every question, against the worst adversary;"
-    r" not if the update uses a larger $p$",
-    "exact enumeration",
-)
+@check("A18", "section 5, ours: the posterior's stopping rule", kind="exact enumeration")
 def odds_do_not_grow(quick=True, rng=0):
-    "Largest log of mean M' over M, over the questions of real searches and all places; and for an update with p' > p."
+    r"""$\mathbf E M'\le M$ at every question, against the worst adversary; not if the update uses a larger $p$
+
+    Largest log of mean M' over M, over the questions of real searches and all places; and for an update with p' > p.
+    """
     seed, rng = rng, as_rng(rng)
     rows = []
     for p, shape in product((0.55, 0.7, 0.9), SHAPES):

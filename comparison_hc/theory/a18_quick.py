@@ -69,14 +69,12 @@ def bad_pairs_met(dendrogram):
     return bad
 
 
-@check(
-    "A18",
-    "Lemma 3.1",
-    r"$\mathbf P\big(\max(|A|,|B|,|C|)>\tfrac{15}{16}|X|\big)\le\tfrac{125}{128}$ for every tree",
-    "exact enumeration",
-)
+@check("A18", "Lemma 3.1", kind="exact enumeration")
 def splits_are_good_often_enough(quick=True, rng=0):
-    "The exact worst probability over all trees of n items; from lists of shapes; bad pairs of single trees by asking."
+    r"""$\mathbf P\big(\max(|A|,|B|,|C|)>\tfrac{15}{16}|X|\big)\le\tfrac{125}{128}$ for every tree
+
+    The exact worst probability over all trees of n items; from lists of shapes; bad pairs of single trees by asking.
+    """
     seed, rng = rng, as_rng(rng)
     rows = []
     for n in [*range(2, 65), 129, 256, 512] if quick else [*range(2, 513), 1024, 2048, 4096]:
@@ -108,19 +106,18 @@ def two_clusters(shape):
     return n_leaves(shape), C1
 
 
-@check(
-    "A18",
-    "Lemma 3.1, two clusters",
-    r"For $n\ge8$ there are clusters $C'\subseteq C$ with $\frac n{16}<|C'|\le\frac n8$ and $\frac n4<|C|\le\frac n2$,"
-    r" and $|C'||C\setminus C'|/\binom n2>\frac3{128}$",
-    "exact enumeration",
-    erratum=r"False for every reading: the proof's clusters with $\frac{n}{16} < |C'| \leq \frac{n}{8}$ are said to "
-    r"exist for every $n$. Below 8 items no cluster is that small; the lemma holds there because no split can "
-    r"fail. (And the factor $\frac3{16}$ is no bound for $|C\setminus C'|/n$, which may be little more than "
-    r"$\frac18$: only the product is bounded.)",
-)
+@check("A18", "Lemma 3.1, two clusters", kind="exact enumeration")
 def two_clusters_exist(quick=True):
-    "All shapes; and for larger n all pairs of whole numbers in the two intervals, with the smallest second factor."
+    r"""For $n\ge8$ there are clusters $C'\subseteq C$ with $\frac n{16}<|C'|\le\frac n8$ and $\frac n4<|C|\le\frac n2$,
+    and $|C'||C\setminus C'|/\binom n2>\frac3{128}$
+
+    All shapes; and for larger n all pairs of whole numbers in the two intervals, with the smallest second factor.
+
+    Erratum. False for every reading: the proof's clusters with $\frac{n}{16} < |C'| \leq \frac{n}{8}$ are said to exist
+    for every $n$. Below 8 items no cluster is that small; the lemma holds there because no split can fail. (And the
+    factor $\frac3{16}$ is no bound for $|C\setminus C'|/n$, which may be little more than $\frac18$: only the product
+    is bounded.)
+    """
     rows = []
     for n in range(8, 12 if quick else 15):
         C2, C1 = np.array([two_clusters(shape) for shape in shapes(n)]).T
@@ -188,15 +185,13 @@ def caterpillar_means(n):
     return means
 
 
-@check(
-    "A18",
-    "Theorem 3.2",
-    r"QuickClustering needs $O(n\log n)$ questions in expectation: no shape more than the caterpillar, and that at most"
-    r" $2\,n\log_2n$; Merge asks at most $|X|-2$ questions, which a caterpillar nearly needs",
-    "exact enumeration",
-)
+@check("A18", "Theorem 3.2", kind="exact enumeration")
 def quick_needs_n_log_n(quick=True):
-    "The exact mean for every shape, and for caterpillars (bound ours; 1.2 n log₂ n is too little); Merge's walk."
+    r"""QuickClustering needs $O(n\log n)$ questions in expectation: no shape more than the caterpillar, and that at
+    most $2\,n\log_2n$; Merge asks at most $|X|-2$ questions, which a caterpillar nearly needs
+
+    The exact mean for every shape, and for caterpillars (bound ours; 1.2 n log₂ n is too little); Merge's walk.
+    """
     rows = []
     most = 600 if quick else 5000
     means = caterpillar_means(most)
@@ -235,16 +230,13 @@ def largest_parts(truth, runs, rng):
     return share, in_vain
 
 
-@check(
-    "A18",
-    "Theorem 3.2, runs",
-    r"Runs of QuickClustering have the mean that the recursion gives; no tree needs more than the caterpillar;"
-    r" no accepted split has a part of more than $\frac{15}{16}$",
-    "Monte Carlo",
-    confidence=0.999,
-)
+@check("A18", "Theorem 3.2, runs", kind="Monte Carlo", confidence=0.999)
 def quick_runs_as_computed(quick=True, confidence=0.999, rng=0):
-    "Student's interval for the mean against the exact mean, or the caterpillar's; and the largest accepted parts."
+    r"""Runs of QuickClustering have the mean that the recursion gives; no tree needs more than the caterpillar; no
+    accepted split has a part of more than $\frac{15}{16}$
+
+    Student's interval for the mean against the exact mean, or the caterpillar's; and the largest accepted parts.
+    """
     seed, rng = rng, as_rng(rng)
     runs = 120 if quick else 3000
     small = [

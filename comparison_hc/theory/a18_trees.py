@@ -76,17 +76,16 @@ def induced_hierarchy(hierarchy, S):
     return sorted(sum(below) for below in leaves.values())
 
 
-@check(
-    "A18",
-    "Proposition 2.1",
-    r"$\{X\cap S:X\in\mathcal H\}\setminus\{\emptyset\}$ are the clusters of the induced tree $\mathcal T[S]$",
-    "exact enumeration",
-    erratum=r"As the text at hand prints it: $\mathcal H[S]$ 'is defined in the obvious way', as $\{X\cap S\mid "
-    r"X\in\mathcal H\}$. That contains $\emptyset$ for every $S\ne\mathcal X$, which section 2.1 does not allow "
-    r"in a hierarchy; $\emptyset$ must be left out",
-)
+@check("A18", "Proposition 2.1", kind="exact enumeration")
 def induced_tree_has_the_induced_clusters(quick=True):
-    "Every tree and every S with at least two items: pairs for which the two families differ."
+    r"""$\{X\cap S:X\in\mathcal H\}\setminus\{\emptyset\}$ are the clusters of the induced tree $\mathcal T[S]$
+
+    Every tree and every S with at least two items: pairs for which the two families differ.
+
+    Erratum. As the text at hand prints it: $\mathcal H[S]$ 'is defined in the obvious way', as $\{X\cap S\mid
+    X\in\mathcal H\}$. That contains $\emptyset$ for every $S\ne\mathcal X$, which section 2.1 does not allow in a
+    hierarchy; $\emptyset$ must be left out
+    """
     rows = []
     for n in range(2, 6 if quick else 7):
         everything = (1 << n) - 1
@@ -109,15 +108,13 @@ def answer_table(n, trees):
     return np.array([[odd_one_out(hierarchy, triple) for triple in triples] for hierarchy in trees], dtype=np.int8)
 
 
-@check(
-    "A18",
-    "Proposition 2.2",
-    r"$\mathcal T\equiv\mathcal T'$ if and only if the answers to all $\binom n3$ triplets agree;"
-    r" and no triplet can be spared",
-    "exact enumeration",
-)
+@check("A18", "Proposition 2.2", kind="exact enumeration")
 def all_answers_tell_the_tree(quick=True):
-    "Different lists of answers against (2n − 3)!!, with all triplets and with all but one; and those of the package."
+    r"""$\mathcal T\equiv\mathcal T'$ if and only if the answers to all $\binom n3$ triplets agree; and no triplet can
+    be spared
+
+    Different lists of answers against (2n − 3)!!, with all triplets and with all but one; and those of the package.
+    """
     rows = []
     for n in range(3, 7 if quick else 8):
         table = answer_table(n, hierarchies_over((1 << n) - 1))
@@ -180,15 +177,13 @@ def ways_to_form_quartets(n):
     return factorial(n) // (24 ** (n // 4) * factorial(n // 4))
 
 
-@check(
-    "A18",
-    "Theorem 2.3, step",
-    r"A triplet lies in a given cluster of four with probability $\frac{24}{n(n-1)(n-2)}$,"
-    r" and only such a triplet tells how the cluster is cut",
-    "exact enumeration",
-)
+@check("A18", "Theorem 2.3, step", kind="exact enumeration")
 def triplets_inside_fours(quick=True):
-    "Step 2 on all full trees of four and eight items; step 3 by counting trees, and partitions for more items."
+    r"""A triplet lies in a given cluster of four with probability $\frac{24}{n(n-1)(n-2)}$, and only such a triplet
+    tells how the cluster is cut
+
+    Step 2 on all full trees of four and eight items; step 3 by counting trees, and partitions for more items.
+    """
     rows = []
     for n in (4, 8):
         outside, inside, share = answers_about_quartets(n)
@@ -215,21 +210,19 @@ def identified_quartets(table, groups, columns):
     return told
 
 
-@check(
-    "A18",
-    "Theorem 2.3, conclusion",
-    r"$k$ fixed triplets find a shuffled full tree with probability at most $\frac{24k}{n(n-1)(n-2)}$,"
-    r" so with fewer than $\frac{(1-\delta)}{24}n(n-1)(n-2)$ the algorithm fails with probability more than $\delta$;"
-    r" they tell how $\frac{6k}{(n-1)(n-2)}$ clusters of four are cut, on average and at most",
-    "exact enumeration",
-    erratum=r"As the text at hand prints it: with fewer questions 'it fails to uniquely identify the clustering with "
-    r"probability at least $1 - \delta$'. Read as failing with probability at least $1-\delta$ this is false: "
-    r"for $n=8$, 13 triplets find the tree in more than 40% of all cases, and they would in at most 1/14. What "
-    r"the proof's last line gives is failing with probability more than $\delta$, that is, not succeeding with "
-    r"probability $1-\delta$",
-)
+@check("A18", "Theorem 2.3, conclusion", kind="exact enumeration")
 def few_triplets_fail(quick=True, rng=0):
-    "Exact success of the best of several random sets of triplets about eight items; and clusters of four told."
+    r"""$k$ fixed triplets find a shuffled full tree with probability at most $\frac{24k}{n(n-1)(n-2)}$, so with fewer
+    than $\frac{(1-\delta)}{24}n(n-1)(n-2)$ the algorithm fails with probability more than $\delta$; they tell how
+    $\frac{6k}{(n-1)(n-2)}$ clusters of four are cut, on average and at most
+
+    Exact success of the best of several random sets of triplets about eight items; and clusters of four told.
+
+    Erratum. As the text at hand prints it: with fewer questions 'it fails to uniquely identify the clustering with
+    probability at least $1 - \delta$'. Read as failing with probability at least $1-\delta$ this is false: for $n=8$,
+    13 triplets find the tree in more than 40% of all cases, and they would in at most 1/14. What the proof's last line
+    gives is failing with probability more than $\delta$, that is, not succeeding with probability $1-\delta$
+    """
     seed, rng = rng, as_rng(rng)
     trees = full_hierarchies(8)
     table, groups = answer_table(8, trees), cuts_of_quartets(trees)
@@ -256,14 +249,12 @@ def few_triplets_fail(quick=True, rng=0):
     return compare_rows(rows, "k what left relation right", tol=1e-12, random=random)
 
 # %% ../../nbs/theory/21_a18_trees.ipynb #splice
-@check(
-    "A18",
-    "Proposition 4.1",
-    r"$C$ is unique, and the tree with $x_i$ is the tree without it, spliced at the root of $C$",
-    "exact enumeration",
-)
+@check("A18", "Proposition 4.1", kind="exact enumeration")
 def a_new_item_is_spliced_in(quick=True):
-    "Every splice of every tree that grows: the vertex where it was made against the cluster of the proposition."
+    """$C$ is unique, and the tree with $x_i$ is the tree without it, spliced at the root of $C$
+
+    Every splice of every tree that grows: the vertex where it was made against the cluster of the proposition.
+    """
     rows = []
     for n in range(2, 7 if quick else 8):
         wrong = several = 0
@@ -308,15 +299,13 @@ def misleading_questions(n):
     return asked, wrong
 
 
-@check(
-    "A18",
-    "Proposition 2.4",
-    r"The answer to $\{x_L,x_R,x\}$ says whether $x$ belongs in $\mathcal T_L^v$, in $\mathcal T_R^v$"
-    r" or in $\overline{\mathcal T}^v$, whatever $x_L$ and $x_R$ stand for the two sides",
-    "exact enumeration",
-)
+@check("A18", "Proposition 2.4", kind="exact enumeration")
 def a_pivot_tells_the_side(quick=True):
-    "Every tree, item x, pivot, x_L and x_R: answers that point to another part than that of x's sibling."
+    r"""The answer to $\{x_L,x_R,x\}$ says whether $x$ belongs in $\mathcal T_L^v$, in $\mathcal T_R^v$ or in
+    $\overline{\mathcal T}^v$, whatever $x_L$ and $x_R$ stand for the two sides
+
+    Every tree, item x, pivot, x_L and x_R: answers that point to another part than that of x's sibling.
+    """
     rows = []
     for n in range(3, 6 if quick else 7):
         wrong = [0, 0, 0]
@@ -348,14 +337,12 @@ def log3_hierarchies(n):
     return (gammaln(2 * n - 2) - gammaln(n - 1) - (n - 2) * log(2)) / log(3)
 
 # %% ../../nbs/theory/21_a18_trees.ipynb #402a9e0b
-@check(
-    "A18",
-    "Section 3, number of hierarchies",
-    r"There are $(2n-3)!!=\frac{(2n-3)!}{(n-2)!\,2^{n-2}}$ binary hierarchies over $n$ items, at least $n!/2$",
-    "exact enumeration",
-)
+@check("A18", "Section 3, number of hierarchies", kind="exact enumeration")
 def hierarchies_are_counted(quick=True):
-    "Families made from the definition, the product and the quotient."
+    r"""There are $(2n-3)!!=\frac{(2n-3)!}{(n-2)!\,2^{n-2}}$ binary hierarchies over $n$ items, at least $n!/2$
+
+    Families made from the definition, the product and the quotient.
+    """
     rows = []
     for n in range(2, 8 if quick else 9):
         quotient = factorial(2 * n - 3) // (factorial(n - 2) * 2 ** (n - 2))
@@ -385,15 +372,13 @@ def questions_for_all(n, name):
     return np.array(counts)
 
 
-@check(
-    "A18",
-    "Section 3, lower bound",
-    r"$\sum_T3^{-q(T)}\le1$ for every algorithm that never errs; so the mean of $q(T)$, and all the more its maximum,"
-    r" is at least $\log_3(2n-3)!!\ge n\log_3n-\tfrac23n$",
-    "exact enumeration",
-)
+@check("A18", "Section 3, lower bound", kind="exact enumeration")
 def three_answers_need_n_log3_n(quick=True):
-    "Sum, mean and maximum over all trees for three algorithms; the constant of O(n) for n up to 10⁵ (all n < 200)."
+    r"""$\sum_T3^{-q(T)}\le1$ for every algorithm that never errs; so the mean of $q(T)$, and all the more its maximum,
+    is at least $\log_3(2n-3)!!\ge n\log_3n-\tfrac23n$
+
+    Sum, mean and maximum over all trees for three algorithms; the constant of O(n) for n up to 10⁵ (all n < 200).
+    """
     rows = []
     for n in range(3, 6 if quick else 7):
         least = float(log3_hierarchies(n))

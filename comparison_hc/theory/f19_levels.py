@@ -84,16 +84,13 @@ def _answers_between_levels(model, rng):
     return {(a, b): np.sign(w[b][: len(w[a])] - w[a][: len(w[b])]) for a in w for b in w if a < b}
 
 
-@check(
-    "F19",
-    "eq. 5",
-    r"$\beta_\ell=2\Phi(\ell\delta/(\sqrt2\sigma))-1$ is the mean outcome of an answer about pairs whose "
-    r"levels differ by $\ell$",
-    "Monte Carlo",
-    confidence=0.999,
-)
+@check("F19", "eq. 5", kind="Monte Carlo", confidence=0.999)
 def mean_answer(quick=True, confidence=0.999, rng=0):
-    "Drawn votes, from two normal variables and from planted models, against the formula."
+    r"""$\beta_\ell=2\Phi(\ell\delta/(\sqrt2\sigma))-1$ is the mean outcome of an answer about pairs whose levels differ
+    by $\ell$
+
+    Drawn votes, from two normal variables and from planted models, against the formula.
+    """
     seed, rng, rows = rng, as_rng(rng), []
     for snr in (0.3, 1.0, 2.0):
         z = rng.normal(size=(2, 5_000 if quick else 500_000))
@@ -124,14 +121,12 @@ def smallest_gap(snr, n_levels):
     return np.min(gaps, axis=-1)
 
 
-@check(
-    "F19",
-    "Theorems 3 and 4, smallest gap",
-    r"$\min_r\beta_{r+1}-\beta_r>\frac{1}{\sqrt\pi}\frac\delta\sigma e^{-L^2\delta^2/4\sigma^2}>\Delta$",
-    "deterministic",
-)
+@check("F19", "Theorems 3 and 4, smallest gap", kind="deterministic")
 def gaps_exceed_delta(quick=True):
-    "Ratios of neighbours in the chain, on a grid of δ/σ and L; the smallest gap against all differences of β's."
+    r"""$\min_r\beta_{r+1}-\beta_r>\frac{1}{\sqrt\pi}\frac\delta\sigma e^{-L^2\delta^2/4\sigma^2}>\Delta$
+
+    Ratios of neighbours in the chain, on a grid of δ/σ and L; the smallest gap against all differences of β's.
+    """
     cases = [(s, L) for L in range(1, 7) for s in np.geomspace(0.01, 8 / L, 30 if quick else 1000)]
     snr, L = map(np.array, zip(*cases))
     exact = np.array([smallest_gap(s, l) for s, l in cases])
@@ -169,18 +164,16 @@ def reference_gaps(reference, snr, n_levels):
     return 2 * np.where(low > 0, ndtr(-low) - ndtr(-high), ndtr(high) - ndtr(low))
 
 
-@check(
-    "F19",
-    "Theorem 2, gap of the β's",
-    r"$\beta_{t+1,w^*}-\beta_{t,w^*}>\frac{\eta^2}{81}\frac\delta\sigma e^{-L^2\delta^2/\sigma^2}>\Delta$ "
-    r"for all $t\le L-1$ and $w^*$ in the range of eq. 4",
-    "deterministic",
-    erratum="As the text at hand prints it: the bound 2(L+1)²δ² + 4σ² ln(8/η) gives (η²/80)(δ/σ)exp(−(L+1)²δ²/σ²), "
-    "which is below Δ for L = 1, δ/σ > 0.34 and for L = 2, δ/σ > 0.47. With t ≤ L − 1, L² replaces (L+1)² and the "
-    "claim holds.",
-)
+@check("F19", "Theorem 2, gap of the β's", kind="deterministic")
 def reference_gaps_exceed_delta(quick=True):
-    "Smallest gap over a grid of references against both bounds, as logarithms; counterexamples to the printed one."
+    r"""$\beta_{t+1,w^*}-\beta_{t,w^*}>\frac{\eta^2}{81}\frac\delta\sigma e^{-L^2\delta^2/\sigma^2}>\Delta$ for all
+    $t\le L-1$ and $w^*$ in the range of eq. 4
+
+    Smallest gap over a grid of references against both bounds, as logarithms; counterexamples to the printed one.
+
+    Erratum. As the text at hand prints it: the bound 2(L+1)²δ² + 4σ² ln(8/η) gives (η²/80)(δ/σ)exp(−(L+1)²δ²/σ²), which
+    is below Δ for L = 1, δ/σ > 0.34 and for L = 2, δ/σ > 0.47. With t ≤ L − 1, L² replaces (L+1)² and the claim holds.
+    """
     rows, n = [], 40 if quick else 400
     for L, snr, eta in product((1, 2, 3, 4), (0.05, 0.2, 0.5, 1.0, 1.5), (0.9, 0.5, 0.1, 0.01)):
         references = np.linspace(*reference_range(snr, L, eta), n)
@@ -233,18 +226,17 @@ def all_averaged_indices(n_pure):
     return np.concatenate(averages), np.concatenate(equal)
 
 
-@check(
-    "F19",
-    "appendix B.1",
-    r"$-\tfrac12\le\mathrm{AARI}\le1$; 1 exactly when all $L$ levels are equal; the mean ARI over all "
-    r"permutations of the objects is exactly 0",
-    "exact enumeration",
-    erratum="False for every reading: 'The AARI takes values in the interval [0, 1]'. Chance-corrected indices "
-    "are negative below chance; the smallest value is −1/2, reached for two objects a half (L = 1). 'Identical' "
-    "holds for the levels 1..L only.",
-)
+@check("F19", "appendix B.1", kind="exact enumeration")
 def averaged_index_range(quick=True, rng=0):
-    "ARI over all pairs of partitions of N objects; AARI over all trees for L = 1 and 2; that of the package beside it."
+    r"""$-\tfrac12\le\mathrm{AARI}\le1$; 1 exactly when all $L$ levels are equal; the mean ARI over all permutations of
+    the objects is exactly 0
+
+    ARI over all pairs of partitions of N objects; AARI over all trees for L = 1 and 2; that of the package beside it.
+
+    Erratum. False for every reading: 'The AARI takes values in the interval [0, 1]'. Chance-corrected indices are
+    negative below chance; the smallest value is −1/2, reached for two objects a half (L = 1). 'Identical' holds for the
+    levels 1..L only.
+    """
     rows = []
     for n in range(2, 7 if quick else 9):
         every = all_partitions(n)

@@ -30,13 +30,15 @@ def linkage_successes(n_pure, n_levels, snr, runs, rng, methods=("single", "comp
 @check(
     "F19",
     "Theorem 1, sufficient",
-    r"At $\delta/\sigma=4\sqrt{\ln(N/\eta)}$, SL and CL recover the planted hierarchy with probability $\ge1-\eta$",
-    "Monte Carlo",
+    kind="Monte Carlo",
     false_passes=0.001,
     power="rates of 0.99, which the proof gives, pass in 99 of 100 runs",
 )
 def linkage_recovers(quick=True, false_passes=0.001, eta=0.1, constant=4, rng=0):
-    "Lower bounds for the success rates against 1 − η, at δ/σ = `constant`·√ln(N/η)."
+    r"""At $\delta/\sigma=4\sqrt{\ln(N/\eta)}$, SL and CL recover the planted hierarchy with probability $\ge1-\eta$
+
+    Lower bounds for the success rates against 1 − η, at δ/σ = `constant`·√ln(N/η).
+    """
     seed, rng, runs = rng, as_rng(rng), 200 if quick else 2000
     cases = [(1, 2), (4, 1), (4, 3)] if quick else [(1, 2), (1, 4), (4, 1), (4, 3), (16, 3)]
     counts = [linkage_successes(n0, L, constant * sqrt(log((n0 << L) / eta)), runs, rng) for n0, L in cases]
@@ -50,14 +52,16 @@ def linkage_recovers(quick=True, false_passes=0.001, eta=0.1, constant=4, rng=0)
 @check(
     "F19",
     "Theorem 1, converse",
-    r"At $\delta/\sigma=\frac14\sqrt{\ln N_0}$, SL fails with probability $\ge\frac12$; 'large' can be "
-    r"read as $N_0\ge2$",
-    "Monte Carlo",
+    kind="Monte Carlo",
     false_passes=0.001,
     power="failure rates of 0.8 pass in 999 of 1,000 runs",
 )
 def single_linkage_fails(quick=True, false_passes=0.001, constant=0.25, rng=0):
-    "Lower bounds for the failure rates against ½, at δ/σ = `constant`·√ln N₀."
+    r"""At $\delta/\sigma=\frac14\sqrt{\ln N_0}$, SL fails with probability $\ge\frac12$; 'large' can be read as
+    $N_0\ge2$
+
+    Lower bounds for the failure rates against ½, at δ/σ = `constant`·√ln N₀.
+    """
     seed, rng, runs = rng, as_rng(rng), 150 if quick else 1500
     cases = [(n0, L) for L in (1, 2) for n0 in ((2, 3, 8, 32) if quick else (2, 3, 4, 8, 16, 32, 64))]
     failures = [runs - linkage_successes(n0, L, constant * sqrt(log(n0)), runs, rng, ["single"])[0] for n0, L in cases]
@@ -115,17 +119,16 @@ def best_pair(n_objects):
     return best
 
 
-@check(
-    "F19",
-    "Proposition 1, lower bound",
-    r"For every order of the similarities and every pair, moving that pair alone changes the tree: no "
-    r"pair can be left out of the questions, so at least $\tfrac12\binom N2$ are needed",
-    "exact enumeration",
-    erratum=r"As the text at hand prints it: 'This requires $\binom{N}{2}$ number of ordinal comparisons' (to find the "
-    r"best of so many pairs). $\binom N2-1$ are enough, and they are counted here. The order of growth is unaffected.",
-)
+@check("F19", "Proposition 1, lower bound", kind="exact enumeration")
 def every_pair_is_needed(quick=True, rng=0):
-    "Orders in which the two ends are the same for a pair, all of them; and what SL and CL of the package never ask."
+    r"""For every order of the similarities and every pair, moving that pair alone changes the tree: no pair can be left
+    out of the questions, so at least $\tfrac12\binom N2$ are needed
+
+    Orders in which the two ends are the same for a pair, all of them; and what SL and CL of the package never ask.
+
+    Erratum. As the text at hand prints it: 'This requires $\binom{N}{2}$ number of ordinal comparisons' (to find the
+    best of so many pairs). $\binom N2-1$ are enough, and they are counted here. The order of growth is unaffected.
+    """
     seed, rng, rows = rng, as_rng(rng), []
     for n in (3, 4) if quick else (3, 4, 5):
         for method in ("single", "complete"):
@@ -179,15 +182,13 @@ def differing_merges(order, w):
     return int(np.sum(differ))
 
 
-@check(
-    "F19",
-    "Proposition 1, upper bound",
-    r"Merge sort gives the trees of SL and CL with at most $P\lceil\log_2P\rceil\le\frac{1}{\ln2}N^2\ln "
-    r"N$ questions, $P=\binom N2$",
-    "deterministic",
-)
+@check("F19", "Proposition 1, upper bound", kind="deterministic")
 def sorting_is_enough(quick=True, rng=0):
-    "Counted questions against the bound, trees against SciPy's, and the constant 1/ln 2 for all N up to 10⁵."
+    r"""Merge sort gives the trees of SL and CL with at most $P\lceil\log_2P\rceil\le\frac{1}{\ln2}N^2\ln N$ questions,
+    $P=\binom N2$
+
+    Counted questions against the bound, trees against SciPy's, and the constant 1/ln 2 for all N up to 10⁵.
+    """
     seed, rng, rows = rng, as_rng(rng), []
     for n in (3, 5, 8, 12) if quick else (3, 5, 8, 16, 32, 48):
         w = random_similarities(n, rng)
@@ -214,15 +215,13 @@ def log_two_sided_bound(t):
     return -(t**2) / 2
 
 
-@check(
-    "F19",
-    "Theorem 1, eq. 2",
-    r"$\frac{1}{\sqrt{2\pi}}\frac1{2x}e^{-x^2/2}<1-\Phi(x)<\frac{1}{\sqrt{2\pi}}\frac1xe^{-x^2/2}$ for "
-    r"$x\ge1$, and $\mathbf P(|Z|\ge t)\le e^{-t^2/2}$",
-    "deterministic",
-)
+@check("F19", "Theorem 1, eq. 2", kind="deterministic")
 def gaussian_tails(quick=True):
-    "Logarithms of both sides on a grid."
+    r"""$\frac{1}{\sqrt{2\pi}}\frac1{2x}e^{-x^2/2}<1-\Phi(x)<\frac{1}{\sqrt{2\pi}}\frac1xe^{-x^2/2}$ for $x\ge1$, and
+    $\mathbf P(|Z|\ge t)\le e^{-t^2/2}$
+
+    Logarithms of both sides on a grid.
+    """
     from scipy.special import log_ndtr
 
     x = np.linspace(1, 30, 300 if quick else 30_000)
@@ -249,15 +248,13 @@ def far_off_bound(n_objects, snr):
     return n_objects**2 * np.exp(-(snr**2) / 8)
 
 
-@check(
-    "F19",
-    "Theorem 1, union bound",
-    r"$\mathbf P(\exists i<j:|w_{ij}-\mu_{ij}|\ge\delta/2)\le N^2e^{-\delta^2/8\sigma^2}$, which is "
-    r"$\eta^2\le\eta$ at $\delta/\sigma=4\sqrt{\ln(N/\eta)}$",
-    "deterministic",
-)
+@check("F19", "Theorem 1, union bound", kind="deterministic")
 def all_similarities_close(quick=True):
-    "The exact probability against the bound, and the bound at the threshold against η²."
+    r"""$\mathbf P(\exists i<j:|w_{ij}-\mu_{ij}|\ge\delta/2)\le N^2e^{-\delta^2/8\sigma^2}$, which is $\eta^2\le\eta$ at
+    $\delta/\sigma=4\sqrt{\ln(N/\eta)}$
+
+    The exact probability against the bound, and the bound at the threshold against η².
+    """
     sizes, etas = (2, 4, 16, 64, 256, 1024, 10**6), (0.01, 0.1, 0.5, 0.99)
     cases = [(n, eta, 4 * sqrt(log(n / eta))) for n in sizes for eta in etas]
     n, eta, snr = map(np.array, zip(*cases))
@@ -278,14 +275,12 @@ def linkage_by_questions(distance, method, rng):
     return run(algorithm(len(w), rng), SimilarityOracle(w)).children
 
 
-@check(
-    "F19",
-    "Theorem 1, no overlap",
-    r"If all $|w_{ij}-\mu_{ij}|<\delta/2$, SL and CL recover the planted hierarchy",
-    "deterministic",
-)
+@check("F19", "Theorem 1, no overlap", kind="deterministic")
 def close_similarities_suffice(quick=True, reach=0.499, rng=0):
-    "Failures of SL and CL, from numbers and by questions, under noise of any sign and at most `reach`·δ."
+    r"""If all $|w_{ij}-\mu_{ij}|<\delta/2$, SL and CL recover the planted hierarchy
+
+    Failures of SL and CL, from numbers and by questions, under noise of any sign and at most `reach`·δ.
+    """
     from scipy.cluster.hierarchy import linkage
 
     seed, rng, rows = rng, as_rng(rng), []
@@ -318,15 +313,13 @@ def converse_bound(n_pure, n_levels=1):
 LARGE = {1: 15, 2: 3, 3: 2}  # L: the N0 from which the converse is proved
 
 
-@check(
-    "F19",
-    "Theorem 1, converse: the proof",
-    r"At $t=\mu+\sigma\sqrt{2\ln N_0}$: $p<1/N_0$, $q>1/(10N_0\sqrt{N_0\ln N_0})$, and SL fails with "
-    r"probability $>\frac12$ from $N_0=15$ on for $L=1$, from 3 on for $L=2$, for every $N_0\ge2$ for $L=3$",
-    "deterministic",
-)
+@check("F19", "Theorem 1, converse: the proof", kind="deterministic")
 def converse_events(quick=True):
-    "Edge probabilities against their bounds, and the exact probability bound against ½; how large N₀ must be, by L."
+    r"""At $t=\mu+\sigma\sqrt{2\ln N_0}$: $p<1/N_0$, $q>1/(10N_0\sqrt{N_0\ln N_0})$, and SL fails with probability
+    $>\frac12$ from $N_0=15$ on for $L=1$, from 3 on for $L=2$, for every $N_0\ge2$ for $L=3$
+
+    Edge probabilities against their bounds, and the exact probability bound against ½; how large N₀ must be, by L.
+    """
     n = np.unique(np.geomspace(2, 1e5, 60 if quick else 600).astype(np.int64))
     p, q, _ = np.array([converse_bound(int(a)) for a in n]).T
     rows = [(1, int(a), "N₀ p < 1", x, "<", 1.0) for a, x in zip(n, p * n)]

@@ -47,16 +47,13 @@ def kernel_levels(M, n_pure, whole=False):
     return n_pure * np.array(sums) - (0 if whole else 2 * M[L])
 
 # %% ../../nbs/theory/03_f19_theorem2.ipynb #36804848
-@check(
-    "F19",
-    "Theorem 2, eq. 6: simulated",
-    r"$\mathbf E[K_{ij}\,|\,w^*]=q\sum_{k\ne i,j}\beta_{\ell_{ik},w^*}\beta_{\ell_{jk},w^*}$, terms with "
-    r"the reference pair left out",
-    "Monte Carlo",
-    confidence=0.999,
-)
+@check("F19", "Theorem 2, eq. 6: simulated", kind="Monte Carlo", confidence=0.999)
 def active_kernel_mean(quick=True, confidence=0.999, n_pure=3, n_levels=2, snr=1.0, q=0.6, rng=0):
-    "Drawn kernels given w*, all entries, against the formula."
+    r"""$\mathbf E[K_{ij}\,|\,w^*]=q\sum_{k\ne i,j}\beta_{\ell_{ik},w^*}\beta_{\ell_{jk},w^*}$, terms with the reference
+    pair left out
+
+    Drawn kernels given w*, all entries, against the formula.
+    """
     seed, rng, runs, N = rng, as_rng(rng), 2000 if quick else 20_000, n_pure << n_levels
     level, (i, j), rows = planted_levels(n_pure, n_levels), np.triu_indices(N, 1), []
     for reference, pair in ((-1.0, (0, 1)), (0.3, (0, N - 1)), (-2.5, (2, 4))):
@@ -86,15 +83,13 @@ def questions_asked(n_objects, n_landmarks):
     return oracle.n_queries
 
 
-@check(
-    "F19",
-    "Theorem 2, number of queries",
-    r"$\mathbf P(|S|>2qN)\le e^{-qN/3}\le\eta/2$ if $q\ge\frac3N\ln\frac2\eta$; $|S|$ landmarks ask "
-    r"$|S|(N-1)-\binom{|S|}2-1\le N|S|$ questions, if the reference has a landmark in it (else one more)",
-    "deterministic",
-)
+@check("F19", "Theorem 2, number of queries", kind="deterministic")
 def few_landmarks(quick=True):
-    "Exact binomial tail against the bound, and the questions of the package for every number of landmarks."
+    r"""$\mathbf P(|S|>2qN)\le e^{-qN/3}\le\eta/2$ if $q\ge\frac3N\ln\frac2\eta$; $|S|$ landmarks ask
+    $|S|(N-1)-\binom{|S|}2-1\le N|S|$ questions, if the reference has a landmark in it (else one more)
+
+    Exact binomial tail against the bound, and the questions of the package for every number of landmarks.
+    """
     rows = []
     for N, eta in product((2, 8, 40, 240, 5000), (0.9, 0.5, 0.1, 0.001)):
         for q in sorted({min(1.0, factor * 3 / N * log(2 / eta)) for factor in (1, 2, 10)}):
@@ -118,14 +113,12 @@ def probability_outside(low, high, n_pure, n_levels, snr):
     return float((level_shares(n_pure, n_levels) * (ndtr(low + up * snr) + ndtr(-high - up * snr))).sum())
 
 
-@check(
-    "F19",
-    "Theorem 2, eq. 4",
-    r"The shares $a_\ell$ of pairs, and $\mathbf P(w^*$ outside its range$)\le\eta/4$",
-    "deterministic",
-)
+@check("F19", "Theorem 2, eq. 4", kind="deterministic")
 def reference_is_in_range(quick=True):
-    "Pairs counted against the shares; exact probability of the mixture against η/4."
+    r"""The shares $a_\ell$ of pairs, and $\mathbf P(w^*$ outside its range$)\le\eta/4$
+
+    Pairs counted against the shares; exact probability of the mixture against η/4.
+    """
     rows = []
     for n_pure, L in ((1, 1), (1, 3), (2, 2), (5, 1), (4, 3)):
         level = planted_levels(n_pure, L)[np.triu_indices(n_pure << L, 1)]
@@ -143,18 +136,17 @@ def products_of_votes(reference, snr, n_levels):
     return np.multiply.outer(b, b)
 
 
-@check(
-    "F19",
-    "Theorem 2, eq. 6: closed form",
-    r"$\kappa_\ell$ in closed form is the sum over $k$; the group-level formula is off by at most $3q$, "
-    r"whatever the reference pair",
-    "deterministic",
-    erratum="False for every reading: a multiplicative error (1 ± 4/N₀). The group-level value can be 0 when the "
-    "exact one is not (L = 2, ℓ = 0, w* = μ − δ/2). The error is additive, at most 3q. Then N₀ ≥ 12/Δ² suffices "
-    "where the proof asks for N₀ > $2^{L+4}$/Δ².",
-)
+@check("F19", "Theorem 2, eq. 6: closed form", kind="deterministic")
 def kernel_levels_are_exact(quick=True, rng=0):
-    "Closed form against the sum, and the largest error of the group-level formula over entries and reference pairs."
+    r"""$\kappa_\ell$ in closed form is the sum over $k$; the group-level formula is off by at most $3q$, whatever the
+    reference pair
+
+    Closed form against the sum, and the largest error of the group-level formula over entries and reference pairs.
+
+    Erratum. False for every reading: a multiplicative error (1 ± 4/N₀). The group-level value can be 0 when the exact
+    one is not (L = 2, ℓ = 0, w* = μ − δ/2). The error is additive, at most 3q. Then N₀ ≥ 12/Δ² suffices where the proof
+    asks for N₀ > $2^{L+4}$/Δ².
+    """
     seed, rng, rows = rng, as_rng(rng), []
     for n_pure, L in ((1, 2), (2, 1), (3, 2), (4, 3)):
         level, off = planted_levels(n_pure, L), ~np.eye(n_pure << L, dtype=bool)
@@ -181,18 +173,19 @@ def level_gaps(b):
     return np.array(gaps + [(b[L] - b[L - 1]) ** 2])
 
 
-@check(
-    "F19",
-    "Theorem 2, separation of levels",
-    r"$\kappa_L-\kappa_{L-1}=qN_0(\beta_L-\beta_{L-1})^2$, $\kappa_{\ell+1}-\kappa_\ell=2qN_0\sum_{t\ge\ell+2}n_t(\beta"
-    r"_t-\beta_\ell)(\beta_{\ell+1}-\beta_\ell)\ge2^{L-\ell-1}qN_0\,(\beta_{\ell+1}-\beta_\ell)^2$ at the group level",
-    "deterministic",
-    erratum="As the text at hand prints it: $qN_0(β_L^2 − β_{L−1}^2)^2$ for the first. It is larger than the "
-    "difference itself where $|β_L + β_{L−1}| > 1$ (w* far below μ), and 0 where $β_L = −β_{L−1}$ (w* = μ − δ/2), so "
-    "neither inequality of that line follows. $(β_L − β_{L−1})^2$ is meant.",
-)
+@check("F19", "Theorem 2, separation of levels", kind="deterministic")
 def kernel_levels_are_separated(quick=True):
-    "Formulas against differences of the closed form; the printed reading where it exceeds the truth and where it is 0."
+    r"""$\kappa_L-\kappa_{L-1}=qN_0(\beta_L-\beta_{L-1})^2$,
+    $\kappa_{\ell+1}-\kappa_\ell=2qN_0\sum_{t\ge\ell+2}n_t(\beta_t-\beta_\ell)(\beta_{\ell+1}-\beta_\ell)\ge
+    2^{L-\ell-1}qN_0\,(\beta_{\ell+1}-\beta_\ell)^2$
+    at the group level
+
+    Formulas against differences of the closed form; the printed reading where it exceeds the truth and where it is 0.
+
+    Erratum. As the text at hand prints it: $qN_0(β_L^2 − β_{L−1}^2)^2$ for the first. It is larger than the difference
+    itself where $|β_L + β_{L−1}| > 1$ (w* far below μ), and 0 where $β_L = −β_{L−1}$ (w* = μ − δ/2), so neither
+    inequality of that line follows. $(β_L − β_{L−1})^2$ is meant.
+    """
     rows = []
     for L, snr, x in product((1, 2, 3, 5), (0.1, 0.5, 1.0, 2.0), np.linspace(-6, 3, 10 if quick else 200)):
         b = reference_beta(x, snr, L)
@@ -228,15 +221,13 @@ def smallest_entry_gap(n_pure, n_levels, snr, reference, pair):
     return min(np.subtract(low[1:], high[:-1]))
 
 
-@check(
-    "F19",
-    "Theorem 2, eq. 7",
-    r"$\kappa_{\ell+1}-\kappa_\ell>\frac12qN_0d^2$ for $N_0\ge2^{L+4}/d^2$, and already for "
-    r"$N_0\ge12/d^2$, where $d>\Delta$ is the smallest $\beta_{t+1,w^*}-\beta_{t,w^*}$ in the range of eq. 4",
-    "deterministic",
-)
+@check("F19", "Theorem 2, eq. 7", kind="deterministic")
 def active_levels_are_separated(quick=True):
-    "Smallest difference over references and levels per N0 d²/2, with exact counts; and entry by entry."
+    r"""$\kappa_{\ell+1}-\kappa_\ell>\frac12qN_0d^2$ for $N_0\ge2^{L+4}/d^2$, and already for $N_0\ge12/d^2$, where
+    $d>\Delta$ is the smallest $\beta_{t+1,w^*}-\beta_{t,w^*}$ in the range of eq. 4
+
+    Smallest difference over references and levels per N0 d²/2, with exact counts; and entry by entry.
+    """
     rows = []
     for L, snr, eta in product((1, 2, 3), (0.1, 0.3, 1.0), (0.5, 0.1)):
         references = np.linspace(*reference_range(snr, L, eta), 31 if quick else 501)
@@ -272,14 +263,12 @@ def eq8_deviation(n_objects, q, eta):
     return max(sqrt(3 * q * n_objects * A), 3 * A)
 
 
-@check(
-    "F19",
-    "Theorem 2, eq. 8",
-    r"$\mathbf P(|K_{ij}-\mathbf E[K_{ij}|w^*]|>\sqrt{3qN\ln(4N^2/\eta)}\vee3\ln(4N^2/\eta))\le\eta/(2N^2)$",
-    "deterministic",
-)
+@check("F19", "Theorem 2, eq. 8", kind="deterministic")
 def active_entries_concentrate(quick=True):
-    "Exact tail against the bound, for objects of every level; and whether the law is a law and has its mean."
+    r"""$\mathbf P(|K_{ij}-\mathbf E[K_{ij}|w^*]|>\sqrt{3qN\ln(4N^2/\eta)}\vee3\ln(4N^2/\eta))\le\eta/(2N^2)$
+
+    Exact tail against the bound, for objects of every level; and whether the law is a law and has its mean.
+    """
     rows = []
     for n_pure, L in ((8, 1), (16, 2), (64, 1)) if quick else ((8, 1), (16, 2), (64, 1), (64, 2), (32, 4)):
         N, level = n_pure << L, planted_levels(n_pure, L)
@@ -297,15 +286,13 @@ def active_entries_concentrate(quick=True):
     return compare_rows(rows, "N level q reference eta what left relation right tol")
 
 # %% ../../nbs/theory/03_f19_theorem2.ipynb #296e7095
-@check(
-    "F19",
-    "Theorems 2 and 3, no overlap",
-    r"If all $|K_{ij}-\kappa_{\ell_{ij}}|<\frac12\min_\ell(\kappa_{\ell+1}-\kappa_\ell)$, average, single "
-    r"and complete linkage on $K$ recover the planted hierarchy",
-    "deterministic",
-)
+@check("F19", "Theorems 2 and 3, no overlap", kind="deterministic")
 def close_entries_suffice(quick=True, reach=0.499, rng=0):
-    "Failures under deviations of any sign and at most `reach` of the smallest difference of levels."
+    r"""If all $|K_{ij}-\kappa_{\ell_{ij}}|<\frac12\min_\ell(\kappa_{\ell+1}-\kappa_\ell)$, average, single and complete
+    linkage on $K$ recover the planted hierarchy
+
+    Failures under deviations of any sign and at most `reach` of the smallest difference of levels.
+    """
     from scipy.cluster.hierarchy import linkage
     from scipy.spatial.distance import squareform
 
@@ -333,14 +320,12 @@ def landmark_probability(n_objects, n_levels, gap, eta):
     return C_THEOREM_2 * 4**n_levels / (n_objects * gap**4) * log(n_objects / eta)
 
 
-@check(
-    "F19",
-    "Theorem 2, threshold",
-    r"At $q=192\frac{2^{2L}}{N\Delta^4}\ln\frac N\eta$ the deviation of eq. 8 is at most $\frac14qN_0\Delta^2$",
-    "deterministic",
-)
+@check("F19", "Theorem 2, threshold", kind="deterministic")
 def active_threshold(quick=True):
-    "Ratio of the two sides, for any q (also above 1) and gaps up to 1."
+    r"""At $q=192\frac{2^{2L}}{N\Delta^4}\ln\frac N\eta$ the deviation of eq. 8 is at most $\frac14qN_0\Delta^2$
+
+    Ratio of the two sides, for any q (also above 1) and gaps up to 1.
+    """
     rows = []
     for L, gap, eta, N in product((1, 2, 4), (1.0, 0.1, 1e-6), (0.99, 0.1, 1e-6), (2, 8, 1000, 1e9, 1e40)):
         if N >= 2**L:
@@ -376,14 +361,16 @@ def active_successes(n_pure, n_levels, snr, q, runs, rng):
 @check(
     "F19",
     "Theorem 2, threshold by simulation",
-    r"At $\delta/\sigma=\frac32$: $q=\frac{20}N\ln\frac N\eta$ gives exact recovery with probability at "
-    r"least $1-\eta$, for $L=1$ at $\eta=\frac12$ and for $L=2$ at $\eta=\frac9{10}$",
-    "Monte Carlo",
+    kind="Monte Carlo",
     false_passes=0.001,
     power="rates of 1 − η + 0.25 for L = 1 and of 1 − η + 0.2 for L = 2 pass in 99 of 100 runs",
 )
 def active_constant(quick=True, false_passes=0.001, constant=20, rng=0):
-    "Lower bounds for the success rates against 1 − η."
+    r"""At $\delta/\sigma=\frac32$: $q=\frac{20}N\ln\frac N\eta$ gives exact recovery with probability at least
+    $1-\eta$, for $L=1$ at $\eta=\frac12$ and for $L=2$ at $\eta=\frac9{10}$
+
+    Lower bounds for the success rates against 1 − η.
+    """
     seed, rng, runs = rng, as_rng(rng), 150 if quick else 400
     cases = [(64, 1, 0.5), (32, 2, 0.9)] + ([] if quick else [(128, 1, 0.5), (256, 1, 0.5), (64, 2, 0.9)])
     N, L, eta = (np.array(column) for column in zip(*[(n0 << level, level, e) for n0, level, e in cases]))

@@ -66,20 +66,17 @@ def passive_kernel(w, p, rng):
     return K
 
 # %% ../../nbs/theory/04_f19_theorem3.ipynb #767d29db
-@check(
-    "F19",
-    "Theorem 3, mean kernel",
-    r"$\mathbf E[K_{ij}]=p^2\sum_{r\ne i,j}\sum_{k<l}\mathbf "
-    r"E_z[b_{\ell_{ir}-\ell_{kl}}(z)\,b_{\ell_{jr}-\ell_{kl}}(z)]$, the reference being neither pair "
-    r"itself",
-    "Monte Carlo",
-    confidence=0.999,
-    erratum="False for every reading: p² Σ Σ β β, the product of the two means. The two answers share $w_{kl}$ and "
-    "are positively correlated; the printed value is far outside the interval (at N = 12 and "
-    "δ = σ it is about half of it or less). The levels stay separated: see the next check.",
-)
+@check("F19", "Theorem 3, mean kernel", kind="Monte Carlo", confidence=0.999)
 def passive_kernel_mean(quick=True, confidence=0.999, n_pure=3, n_levels=2, snr=1.0, p=0.6, rng=0):
-    "Means of drawn kernels by level against the closed form; and the printed form outside the interval."
+    r"""$\mathbf E[K_{ij}]=p^2\sum_{r\ne i,j}\sum_{k<l}\mathbf
+    E_z[b_{\ell_{ir}-\ell_{kl}}(z)\,b_{\ell_{jr}-\ell_{kl}}(z)]$, the reference being neither pair itself
+
+    Means of drawn kernels by level against the closed form; and the printed form outside the interval.
+
+    Erratum. False for every reading: p² Σ Σ β β, the product of the two means. The two answers share $w_{kl}$ and are
+    positively correlated; the printed value is far outside the interval (at N = 12 and δ = σ it is about half of it or
+    less). The levels stay separated: see the next check.
+    """
     seed, rng, runs = rng, as_rng(rng), 1000 if quick else 20_000
     level = planted_levels(n_pure, n_levels)
     i, j = np.triu_indices(len(level), 1)
@@ -116,19 +113,16 @@ def passive_level_gaps(snr, n_levels):
     return np.array(gaps + [m[L, L] - 2 * m[L, L - 1] + m[L - 1, L - 1]])
 
 
-@check(
-    "F19",
-    "Theorem 3, separation of levels",
-    r"For $N_0>\frac8\Delta\sqrt N$: $\kappa_{\ell+1}-\kappa_\ell>\frac1{2^{L+2}}p^2N^3\Delta^2$, with "
-    r"the correct mean kernel; and $\mathbf "
-    r"E_z[(b_t-b_\ell)(b_{\ell+1}-b_\ell)]\ge(\beta_{\ell+1-s}-\beta_{\ell-s})^2$",
-    "deterministic",
-    erratum="As the text at hand prints it: the last step for ℓ < L − 1 subtracts p²N²$2^{L+3}$ from "
-    "p²N³Δ²/$2^{ℓ+2}$ and keeps p²N³Δ²/$2^{ℓ+2}$. It should read $2^{ℓ+3}$; the conclusion with $2^{L+2}$ is "
-    "unaffected.",
-)
+@check("F19", "Theorem 3, separation of levels", kind="deterministic")
 def passive_levels_are_separated(quick=True):
-    "Differences per printed bound at the smallest N0, and by formula; products per squared gap; the slip at ℓ = 0."
+    r"""For $N_0>\frac8\Delta\sqrt N$: $\kappa_{\ell+1}-\kappa_\ell>\frac1{2^{L+2}}p^2N^3\Delta^2$, with the correct
+    mean kernel; and $\mathbf E_z[(b_t-b_\ell)(b_{\ell+1}-b_\ell)]\ge(\beta_{\ell+1-s}-\beta_{\ell-s})^2$
+
+    Differences per printed bound at the smallest N0, and by formula; products per squared gap; the slip at ℓ = 0.
+
+    Erratum. As the text at hand prints it: the last step for ℓ < L − 1 subtracts p²N²$2^{L+3}$ from p²N³Δ²/$2^{ℓ+2}$
+    and keeps p²N³Δ²/$2^{ℓ+2}$. It should read $2^{ℓ+3}$; the conclusion with $2^{L+2}$ is unaffected.
+    """
     rows = []
     for L, snr in product((1, 2, 3) if quick else (1, 2, 3, 4, 5), (0.2, 0.5, 1.0, 1.5)):
         gap = passive_gap(snr, L)
@@ -165,15 +159,13 @@ def passive_sums(n_pure, n_levels, snr):
     return sums
 
 
-@check(
-    "F19",
-    "Theorem 3, group-level error",
-    r"The group-level sum $a$ differs from $\mathbf E[K_{ij}]$ by at most "
-    r"$2p^2N^2\le\epsilon\cdot\frac12p^2N^3$, and by at most $\epsilon|a|$, $\epsilon=8/N_0$",
-    "deterministic",
-)
+@check("F19", "Theorem 3, group-level error", kind="deterministic")
 def passive_group_error(quick=True, factor=8):
-    "Largest error over levels, per N² and relative per `factor`/N₀; and the exact means by adding up all terms."
+    r"""The group-level sum $a$ differs from $\mathbf E[K_{ij}]$ by at most $2p^2N^2\le\epsilon\cdot\frac12p^2N^3$, and
+    by at most $\epsilon|a|$, $\epsilon=8/N_0$
+
+    Largest error over levels, per N² and relative per `factor`/N₀; and the exact means by adding up all terms.
+    """
     rows, ratios = [], (0.2, 1.0, 3.0) if quick else (0.01, 0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 5.0)
     for n_pure, L, snr in product((1, 2, 8, 100), (1, 2, 4), ratios):
         N, m = n_pure << L, shared_products(snr, L)
@@ -203,17 +195,16 @@ def dependency_degrees(n_objects):
     return ((incidence @ incidence.T) > 0).sum(1) - 1
 
 
-@check(
-    "F19",
-    "Theorem 3, dependency graph",
-    r"The largest degree is $N^2+2N-17$; so $N^2+2N$ colours suffice, of fewer than $N/2$ terms each",
-    "exact enumeration",
-    erratum="False for every reading: a regular graph of degree N + C(N,2) − 4 < N². Terms whose reference pair "
-    "contains i or j have more neighbours: the largest degree is N² + 2N − 17, at least N² from N = 9 on, so N² "
-    "colours are not enough for the argument. N² + 2N are; eq. 10 changes by a factor tending to 1.",
-)
+@check("F19", "Theorem 3, dependency graph", kind="exact enumeration")
 def colours_for_the_kernel(quick=True):
-    "Degrees by enumeration, and sizes of equal colour classes."
+    """The largest degree is $N^2+2N-17$; so $N^2+2N$ colours suffice, of fewer than $N/2$ terms each
+
+    Degrees by enumeration, and sizes of equal colour classes.
+
+    Erratum. False for every reading: a regular graph of degree N + C(N,2) − 4 < N². Terms whose reference pair contains
+    i or j have more neighbours: the largest degree is N² + 2N − 17, at least N² from N = 9 on, so N² colours are not
+    enough for the argument. N² + 2N are; eq. 10 changes by a factor tending to 1.
+    """
     rows = []
     for N in range(4, 10 if quick else 15):
         degree, terms = dependency_degrees(N), (comb(N, 2) - 2) * (N - 2)
@@ -239,18 +230,16 @@ def bernstein_exponent(tau, n_objects, p, colours, bound):
     return share**2 / (p * p * n_objects + 2 / 3 * bound * tau / colours)
 
 
-@check(
-    "F19",
-    "Theorem 3, eq. 10: the proof",
-    r"The union over colours of Bernstein's bound is at most $\eta/N^2$: at the printed $\tau$ for $N^2$ "
-    r"colours, and at $\sqrt{4p^2N^5A}\vee4N^2A$, $A=\ln(2N^4/\eta)$, for $N^2+2N$ colours",
-    "deterministic",
-    erratum="As the text at hand prints it: 2N² exp(−τ²/(p²N + (2/3)τ/N²)) ≤ 2N² exp(−τ²/(2p²N⁵) ∨ τ/(2N²)). The "
-    "first numerator is (τ/N²)²; the second must be the minimum ∧. With the maximum the line fails for large and "
-    "for small τ.",
-)
+@check("F19", "Theorem 3, eq. 10: the proof", kind="deterministic")
 def bernstein_gives_eq10(quick=True):
-    "Logarithms along the chain on a grid of N, p, η; the printed maximum at two counterexamples."
+    r"""The union over colours of Bernstein's bound is at most $\eta/N^2$: at the printed $\tau$ for $N^2$ colours, and
+    at $\sqrt{4p^2N^5A}\vee4N^2A$, $A=\ln(2N^4/\eta)$, for $N^2+2N$ colours
+
+    Logarithms along the chain on a grid of N, p, η; the printed maximum at two counterexamples.
+
+    Erratum. As the text at hand prints it: 2N² exp(−τ²/(p²N + (2/3)τ/N²)) ≤ 2N² exp(−τ²/(2p²N⁵) ∨ τ/(2N²)). The first
+    numerator is (τ/N²)²; the second must be the minimum ∧. With the maximum the line fails for large and for small τ.
+    """
     rows = []
     for N, p, eta in product((9, 30, 240, 10**4, 10**7), (1e-4, 0.03, 0.5, 1.0), (0.99, 0.1, 1e-4)):
         tau, twice = eq10_deviation(N, p, eta), eq10_deviation(N, p, eta, factor=4)
@@ -281,16 +270,13 @@ def kernel_deviations(n_pure, n_levels, snr, p, runs, rng):
     return largest
 
 
-@check(
-    "F19",
-    "Theorem 3, eq. 10: simulated",
-    r"$\mathbf P(\exists i<j:|K_{ij}-\mathbf EK_{ij}|>\tau)\le\binom N2\frac\eta{N^2}$ at the printed $\tau$, at $p=1$ "
-    r"and sizes where an entry could be off by more",
-    "Monte Carlo",
-    confidence=0.999,
-)
+@check("F19", "Theorem 3, eq. 10: simulated", kind="Monte Carlo", confidence=0.999)
 def passive_entries_concentrate(quick=True, confidence=0.999, factor=1.0, rng=0):
-    "Lower end of the interval for the probability that some entry is off by more than `factor`·τ, for L = 1 and 3."
+    r"""$\mathbf P(\exists i<j:|K_{ij}-\mathbf EK_{ij}|>\tau)\le\binom N2\frac\eta{N^2}$ at the printed $\tau$, at $p=1$
+    and sizes where an entry could be off by more
+
+    Lower end of the interval for the probability that some entry is off by more than `factor`·τ, for L = 1 and 3.
+    """
     seed, rng, runs, rows = rng, as_rng(rng), 12 if quick else 500, []
     cases = [(120, 1), (30, 3)] + ([] if quick else [(60, 2), (240, 1)])
     for n_pure, L in cases:
@@ -316,16 +302,13 @@ def comparison_probability(n_objects, n_levels, gap, eta, constant):
     return constant * 2**n_levels / gap**2 * sqrt(log(n_objects / eta) / n_objects)
 
 
-@check(
-    "F19",
-    "Theorem 3, threshold",
-    r"At $p=C\frac{2^L}{\Delta^2}\sqrt{\frac1N\ln\frac N\eta}$ the deviation of eq. 10 is at most "
-    r"$\frac1{2^{L+3}}p^2N^3\Delta^2$: $C=8\sqrt{10}$ for the printed $\tau$, $C=8\sqrt{20}$ for the "
-    r"corrected one",
-    "deterministic",
-)
+@check("F19", "Theorem 3, threshold", kind="deterministic")
 def passive_threshold(quick=True):
-    "Ratio of the two sides, for any p (also above 1) and gaps up to ½."
+    r"""At $p=C\frac{2^L}{\Delta^2}\sqrt{\frac1N\ln\frac N\eta}$ the deviation of eq. 10 is at most
+    $\frac1{2^{L+3}}p^2N^3\Delta^2$: $C=8\sqrt{10}$ for the printed $\tau$, $C=8\sqrt{20}$ for the corrected one
+
+    Ratio of the two sides, for any p (also above 1) and gaps up to ½.
+    """
     rows, routes = [], (("printed", 8 * sqrt(10), 2), ("corrected", C_THEOREM_3, 4))
     for L, gap, eta, N in product((1, 2, 4), (0.43, 0.05, 1e-4), (0.99, 0.1, 1e-6), (2, 16, 1000, 1e9, 1e20)):
         for route, C, factor in routes:
@@ -349,14 +332,16 @@ def passive_successes(n_pure, n_levels, snr, p, runs, rng):
 @check(
     "F19",
     "Theorem 3, threshold by simulation",
-    r"At $\eta=\frac12$: $p=C\frac{2^L}{\Delta^2}\sqrt{\frac1N\ln\frac N\eta}$ gives exact recovery with "
-    r"probability at least $1-\eta$, with $C=0.06$ for $L=1$ and $C=0.0001$ for $L=2$",
-    "Monte Carlo",
+    kind="Monte Carlo",
     false_passes=0.001,
     power="rates of 0.9 pass in 98 of 100 runs",
 )
 def passive_constant(quick=True, false_passes=0.001, constant=0.06, rng=0):
-    "Lower bounds for the success rates against ½; a 600th of the constant for L = 2."
+    r"""At $\eta=\frac12$: $p=C\frac{2^L}{\Delta^2}\sqrt{\frac1N\ln\frac N\eta}$ gives exact recovery with probability
+    at least $1-\eta$, with $C=0.06$ for $L=1$ and $C=0.0001$ for $L=2$
+
+    Lower bounds for the success rates against ½; a 600th of the constant for L = 2.
+    """
     seed, rng = rng, as_rng(rng)
     if quick:
         cases = [(16, 1, 1.5, 40), (20, 1, 1.5, 40), (12, 2, 2.0, 40)]

@@ -39,15 +39,12 @@ def preference(quadruplets, G1, G2, G3, G4):
     return balance / (len(G1) * len(G2) * len(G3) * len(G4))
 
 # %% ../../nbs/theory/05_f19_theorem4.ipynb #31f48fd7
-@check(
-    "F19",
-    "Theorem 4, mean preference",
-    r"$\mathbf{E}\,\mathbb{W}_Q=p\,\beta_{\ell-\ell'}$ for links of levels $\ell$ and $\ell'$",
-    "Monte Carlo",
-    confidence=0.999,
-)
+@check("F19", "Theorem 4, mean preference", kind="Monte Carlo", confidence=0.999)
 def mean_preference_follows_the_tree(quick=True, confidence=0.999, delta=0.1, sigma=0.1, p=0.3, rng=0):
-    "Simulated mean preference of links at every pair of levels, against the formula."
+    r"""$\mathbf{E}\,\mathbb{W}_Q=p\,\beta_{\ell-\ell'}$ for links of levels $\ell$ and $\ell'$
+
+    Simulated mean preference of links at every pair of levels, against the formula.
+    """
     runs, rng, seed = 200 if quick else 2000, as_rng(rng), rng
     links = {2: ([0, 1], [2, 3]), 1: ([0, 1], [4, 5]), 0: ([0, 1], [8, 9])}  # L = 3, pure clusters of two objects
     pairs = [(a, b) for a in links for b in links if a > b]
@@ -70,15 +67,13 @@ def random_answers_and_clusters(rng, n_objects=14, n_clusters=5):
     return answers, [np.flatnonzero(labels == c).tolist() for c in range(n_clusters)]
 
 
-@check(
-    "F19",
-    "Theorem 4, convex combination",
-    r"$\mathbb{W}_Q(G_1\cup G_1',G_2\,\|\,G_3,G_4)$ is the average of $\mathbb{W}_Q(G_1,\cdot)$ and "
-    r"$\mathbb{W}_Q(G_1',\cdot)$, weighted by size",
-    "deterministic",
-)
+@check("F19", "Theorem 4, convex combination", kind="deterministic")
 def merging_averages_preferences(quick=True, rng=0):
-    "Preference of a union against the weighted average of its parts, in the first and in the last place."
+    r"""$\mathbb{W}_Q(G_1\cup G_1',G_2\,\|\,G_3,G_4)$ is the average of $\mathbb{W}_Q(G_1,\cdot)$ and
+    $\mathbb{W}_Q(G_1',\cdot)$, weighted by size
+
+    Preference of a union against the weighted average of its parts, in the first and in the last place.
+    """
     seed, rng, left, right = rng, as_rng(rng), [], []
     for _ in range(10 if quick else 200):
         answers, (A, A2, B, C, D) = random_answers_and_clusters(rng)
@@ -101,15 +96,13 @@ def preference_from_table(answers, G1, G2, G3, G4):
     return (wins[np.ix_(one, two)].sum() - wins[np.ix_(two, one)].sum()) / (len(one) * len(two))
 
 
-@check(
-    "F19",
-    "eq. 4, antisymmetry",
-    r"$\mathbb{W}_Q(G_1,G_2\,\|\,G_3,G_4)=-\mathbb{W}_Q(G_3,G_4\,\|\,G_1,G_2)$ and "
-    r"$\mathbb{W}_Q(G_1,G_2\,\|\,G_1,G_2)=0$",
-    "deterministic",
-)
+@check("F19", "eq. 4, antisymmetry", kind="deterministic")
 def preference_is_antisymmetric(quick=True, rng=0):
-    "One side answer by answer, the other from a table of pairs, or 0 where both links are one."
+    r"""$\mathbb{W}_Q(G_1,G_2\,\|\,G_3,G_4)=-\mathbb{W}_Q(G_3,G_4\,\|\,G_1,G_2)$ and
+    $\mathbb{W}_Q(G_1,G_2\,\|\,G_1,G_2)=0$
+
+    One side answer by answer, the other from a table of pairs, or 0 where both links are one.
+    """
     seed, rng, left, right = rng, as_rng(rng), [], []
     for _ in range(10 if quick else 200):
         answers, (A, B, C, D, _) = random_answers_and_clusters(rng)
@@ -152,14 +145,12 @@ def scores_from_definition(stage, n_levels, snr, sizes):
     return W.sum((2, 3)) / (K * (K - 1))
 
 
-@check(
-    "F19",
-    "Theorem 4, separation of scores",
-    r"$\mathbf E\,W(G_p,G_q)-\mathbf E\,W(G_{p'},G_{q'})>p\Delta$ whenever the first link's level is higher",
-    "exact enumeration",
-)
+@check("F19", "Theorem 4, separation of scores", kind="exact enumeration")
 def scores_are_separated(quick=True):
-    "All stages for L ≤ 3: smallest difference of mean scores per Δ; and the closed form against the definition."
+    r"""$\mathbf E\,W(G_p,G_q)-\mathbf E\,W(G_{p'},G_{q'})>p\Delta$ whenever the first link's level is higher
+
+    All stages for L ≤ 3: smallest difference of mean scores per Δ; and the closed form against the definition.
+    """
     rows = []
     for L, parts in ((1, 3), (2, 2), (3, 2)) if quick else ((1, 6), (2, 4), (3, 3)):
         for snr in (0.3, 1.0, 2.0):
@@ -210,15 +201,13 @@ def link_deviations(n_links, rng):
     return upper - upper.T
 
 
-@check(
-    "F19",
-    "Theorem 4, eq. 13",
-    r"If all $|\mathbb W_Q-\mathbf E\,\mathbb W_Q|\le p\Delta/2$ for the initial clusters, 4–AL recovers "
-    r"the planted hierarchy",
-    "deterministic",
-)
+@check("F19", "Theorem 4, eq. 13", kind="deterministic")
 def close_preferences_suffice(quick=True, reach=0.5, rng=0):
-    "Failures of 4–AL, as defined and as the package runs it, under antisymmetric deviations of at most `reach`·Δ."
+    r"""If all $|\mathbb W_Q-\mathbf E\,\mathbb W_Q|\le p\Delta/2$ for the initial clusters, 4–AL recovers the planted
+    hierarchy
+
+    Failures of 4–AL, as defined and as the package runs it, under antisymmetric deviations of at most `reach`·Δ.
+    """
     seed, rng, rows = rng, as_rng(rng), []
     cases = (
         ([1, 2, 2, 1], 1, 1.0),
@@ -276,18 +265,17 @@ def moments_of_terms(term, p, level, snr):
     return mean, chances @ values**2 - mean**2, np.abs(values[chances > 0]).max()
 
 
-@check(
-    "F19",
-    "Theorem 4, terms of the deviation",
-    r"$\mathbb W_Q-\mathbf E\,\mathbb W_Q$ is the mean of $2(\xi 1_{w_{ij}>w_{kl}}-p\mathbf P(w_{ij}>w_{kl}))-(\xi-p)$"
-    r", terms of mean 0 and variance at most $p$ in $[-1-p,1+p]$",
-    "exact enumeration",
-    erratum="False for every reading: |𝕎 − E𝕎| = 2/(|G1||G2||G3||G4|)·|Σ(ξ·1 − pP)|, without −(ξ − p), "
-    "holds only where everything is observed. With the terms ξ(2·1 − 1) − pβ, in [−1−p, 1+p] and of variance at most "
-    "p, the threshold is spΔ/2 instead of spΔ/4, and C′ becomes smaller.",
-)
+@check("F19", "Theorem 4, terms of the deviation", kind="exact enumeration")
 def deviation_terms(quick=True, rng=0):
-    "Moments of a term over its outcomes; terms of a sample against the package's 𝕎_Q; how far the printed sum is off."
+    r"""$\mathbb W_Q-\mathbf E\,\mathbb W_Q$ is the mean of $2(\xi 1_{w_{ij}>w_{kl}}-p\mathbf
+    P(w_{ij}>w_{kl}))-(\xi-p)$, terms of mean 0 and variance at most $p$ in $[-1-p,1+p]$
+
+    Moments of a term over its outcomes; terms of a sample against the package's 𝕎_Q; how far the printed sum is off.
+
+    Erratum. False for every reading: |𝕎 − E𝕎| = 2/(|G1||G2||G3||G4|)·|Σ(ξ·1 − pP)|, without −(ξ − p), holds only where
+    everything is observed. With the terms ξ(2·1 − 1) − pβ, in [−1−p, 1+p] and of variance at most p, the threshold is
+    spΔ/2 instead of spΔ/4, and C′ becomes smaller.
+    """
     seed, rng, rows = rng, as_rng(rng), []
     for p, level, snr in product((0.1, 0.5, 1.0), (-1, 0, 1, 2), (0.3, 1.0)):
         mean, variance, largest = moments_of_terms(deviation_term, p, level, snr)
@@ -321,18 +309,17 @@ def terms_that_depend(a, b):
     return np.array([[one is not two and bool(one & two) for two in used] for one in used])
 
 
-@check(
-    "F19",
-    "Theorem 4, dependency graph",
-    r"Every term depends on $a+b-2$ others, $a=|G_1||G_2|$, $b=|G_3||G_4|$; $\max(a,b)$ colours suffice, "
-    r"each used $\min(a,b)\ge m^2$ times",
-    "exact enumeration",
-    erratum="False for every reading: 'Some of the vertices have degree |G1||G2| − 1 …, while other vertices have "
-    "degree |G3||G4| − 1'. Each term has both kinds of neighbours, so d + 1 colours would be a + b − 1. A Latin "
-    "rectangle needs max(a, b), so the number of colours that is used in the end is right.",
-)
+@check("F19", "Theorem 4, dependency graph", kind="exact enumeration")
 def colours_of_the_dependency_graph(quick=True):
-    "Degrees counted in the graph, conflicts and class sizes of the shifted colouring."
+    r"""Every term depends on $a+b-2$ others, $a=|G_1||G_2|$, $b=|G_3||G_4|$; $\max(a,b)$ colours suffice, each used
+    $\min(a,b)\ge m^2$ times
+
+    Degrees counted in the graph, conflicts and class sizes of the shifted colouring.
+
+    Erratum. False for every reading: 'Some of the vertices have degree |G1||G2| − 1 …, while other vertices have degree
+    |G3||G4| − 1'. Each term has both kinds of neighbours, so d + 1 colours would be a + b − 1. A Latin rectangle needs
+    max(a, b), so the number of colours that is used in the end is right.
+    """
     rows = []
     for a, b in ((1, 1), (1, 4), (2, 3), (4, 4), (4, 6)) + (() if quick else ((9, 16), (16, 16), (6, 25))):
         linked, colour = terms_that_depend(a, b), shifted_colours(a, b).ravel()
@@ -363,17 +350,16 @@ def log_union_over_colours(a, b, p, gap, printed=False):
     return log(2 * colours) - share**2 / (2 * size * p + 2 / 3 * largest * share)
 
 
-@check(
-    "F19",
-    "Theorem 4, eq. 14: the proof",
-    r"Colours times Bernstein's bound is at most $2\exp(2\ln N-p\Delta^2m^2/C')$ with $C'=9.2$ (corrected "
-    r"terms) or $66$ (printed route)",
-    "deterministic",
-    erratum="As the text at hand prints it: the numerator in Bernstein's exponent is s²p²Δ⁴/(16(d + 1)²). The square "
-    "of the threshold spΔ/(4(d + 1)) has Δ²; with Δ⁴, eq. 14 would not follow for small Δ, whatever C′.",
-)
+@check("F19", "Theorem 4, eq. 14: the proof", kind="deterministic")
 def bernstein_gives_eq14(quick=True):
-    "Logarithms of both sides on a grid of sizes, p and δ/σ; the exponents alone, too; and the printed one for small Δ."
+    r"""Colours times Bernstein's bound is at most $2\exp(2\ln N-p\Delta^2m^2/C')$ with $C'=9.2$ (corrected terms) or
+    $66$ (printed route)
+
+    Logarithms of both sides on a grid of sizes, p and δ/σ; the exponents alone, too; and the printed one for small Δ.
+
+    Erratum. As the text at hand prints it: the numerator in Bernstein's exponent is s²p²Δ⁴/(16(d + 1)²). The square of
+    the threshold spΔ/(4(d + 1)) has Δ²; with Δ⁴, eq. 14 would not follow for small Δ, whatever C′.
+    """
     rows = []
     for m, snr, L, p in product((1, 3, 10, 100), (0.1, 0.7, sqrt(2), 3.0), (1, 2, 3), (1e-3, 0.1, 1.0)):
         gap, N = passive_gap(snr, L), 2 * m * 2**L
@@ -405,15 +391,13 @@ def equal_level_tail(n, threshold):
     return 2 * float(chance.sum())
 
 # %% ../../nbs/theory/05_f19_theorem4.ipynb #50ea77d9
-@check(
-    "F19",
-    "Theorem 4, eq. 14",
-    r"$\mathbf P(|\mathbb W_Q-\mathbf E\,\mathbb W_Q|>p\Delta/2)\le2\exp(2\ln N-p\Delta^2m^2/C')$ with $C'=9.2$, "
-    r"at $p=1$ for two links of one level, where the left side is known exactly",
-    "exact enumeration",
-)
+@check("F19", "Theorem 4, eq. 14", kind="exact enumeration")
 def preferences_concentrate(quick=True):
-    "The exact probability against the bound, N = 4m, where that is below 1; and the C′ that the probability asks for."
+    r"""$\mathbf P(|\mathbb W_Q-\mathbf E\,\mathbb W_Q|>p\Delta/2)\le2\exp(2\ln N-p\Delta^2m^2/C')$ with $C'=9.2$, at
+    $p=1$ for two links of one level, where the left side is known exactly
+
+    The exact probability against the bound, N = 4m, where that is below 1; and the C′ that the probability asks for.
+    """
     rows = []
     cases = [*product((2, 8, 16), (1.0, sqrt(2))), (22, sqrt(2))]
     for m, s in cases if quick else [*cases, (24, sqrt(2)), (32, 1.0), (32, sqrt(2))]:
@@ -445,18 +429,17 @@ def log_union_over_clusters(m, n_objects):
     return log(C_DOUBLE_PRIME) + 10 * m * log(n_objects)
 
 
-@check(
-    "F19",
-    "Theorem 4, union bound",
-    r"$\sum_{i=m}^{2m}\binom Ni\le m(eN/m)^{2m}$, and the union over four clusters is at most "
-    r"$2e^8\exp(10m\ln N-p\Delta^2m^2/C')$",
-    "exact enumeration",
-    erratum=r"False for every reading: $2m^4(eN/m)^{8m}\exp(2\ln N-\dots)\le C''\exp(9m\ln N-\dots)$ for all "
-    r"$m\ge1$: $8m+2\le9m$ fails at $m=1$, whatever $C''$. As the text at hand prints it: $C''$ is at least "
-    r"$\sup2m^4(e/m)^{2m}\approx109$, where $8m$ must stand for the exponent $2m$. C″ = 2e⁸ ≈ 5962 and 10m work.",
-)
+@check("F19", "Theorem 4, union bound", kind="exact enumeration")
 def number_of_clusters(quick=True):
-    "The count exactly against its bound (logarithms), and the two final forms against it."
+    r"""$\sum_{i=m}^{2m}\binom Ni\le m(eN/m)^{2m}$, and the union over four clusters is at most $2e^8\exp(10m\ln
+    N-p\Delta^2m^2/C')$
+
+    The count exactly against its bound (logarithms), and the two final forms against it.
+
+    Erratum. False for every reading: $2m^4(eN/m)^{8m}\exp(2\ln N-\dots)\le C''\exp(9m\ln N-\dots)$ for all $m\ge1$:
+    $8m+2\le9m$ fails at $m=1$, whatever $C''$. As the text at hand prints it: $C''$ is at least
+    $\sup2m^4(e/m)^{2m}\approx109$, where $8m$ must stand for the exponent $2m$. C″ = 2e⁸ ≈ 5962 and 10m work.
+    """
     rows = []
     for m in (1, 2, 3, 5, 8) if quick else range(1, 41):
         for N in (2 * m, 4 * m, 8 * m, 64 * m, 1024 * m):
@@ -479,15 +462,13 @@ def average_probability(m, n_objects, gap, eta, constant):
 C_THEOREM_4 = C_PRIME * (11 + log(4 * e**8) / log(4))
 
 
-@check(
-    "F19",
-    "Theorem 4, threshold",
-    r"$p>\frac{C}{m\Delta^2}\max\{\ln N,\frac1m\ln\frac1\eta\}$ with $C=163$ makes $2e^8\exp(10m\ln "
-    r"N-p\Delta^2m^2/C')\le\eta/2$",
-    "deterministic",
-)
+@check("F19", "Theorem 4, threshold", kind="deterministic")
 def threshold_closes_the_proof(quick=True):
-    "Logarithms of both sides at the threshold (where p Δ² is all that enters: Δ = 1)."
+    r"""$p>\frac{C}{m\Delta^2}\max\{\ln N,\frac1m\ln\frac1\eta\}$ with $C=163$ makes $2e^8\exp(10m\ln
+    N-p\Delta^2m^2/C')\le\eta/2$
+
+    Logarithms of both sides at the threshold (where p Δ² is all that enters: Δ = 1).
+    """
     rows = []
     for m, N, eta in product((1, 2, 5, 50), (4, 100, 10**9), (0.99, 0.5, 0.25, 0.01, 1e-30)):
         N = N * m if N < 10**9 else N
@@ -504,15 +485,13 @@ def fewest_probability(n_objects, eta):
     return 2 / n_objects**4 * log(2 / eta)
 
 
-@check(
-    "F19",
-    "Theorems 3 and 4, number of comparisons",
-    r"$\mathbf P(|Q|>pN^4)\le\eta/2$ if $p\ge\frac2{N^4}\ln\frac2\eta$; and "
-    r"$\frac C{m\Delta^2}\max\{\ln N,\frac1m\ln\frac1\eta\}$ is never below that if $C\ge\frac1{460}$ and $4m\le N$",
-    "deterministic",
-)
+@check("F19", "Theorems 3 and 4, number of comparisons", kind="deterministic")
 def few_answers(quick=True):
-    "Exact binomial tail over the C(C(N, 2), 2) possible comparisons; theorem 4's p per theorem 3's, at the largest Δ."
+    r"""$\mathbf P(|Q|>pN^4)\le\eta/2$ if $p\ge\frac2{N^4}\ln\frac2\eta$; and $\frac C{m\Delta^2}\max\{\ln
+    N,\frac1m\ln\frac1\eta\}$ is never below that if $C\ge\frac1{460}$ and $4m\le N$
+
+    Exact binomial tail over the C(C(N, 2), 2) possible comparisons; theorem 4's p per theorem 3's, at the largest Δ.
+    """
     rows = []
     for N, eta, factor in product((3, 4, 8, 30, 240), (0.99, 0.5, 0.1, 1e-4), (1, 3, 100)):
         p = min(1.0, factor * fewest_probability(N, eta))
@@ -577,14 +556,16 @@ def average_successes(n_pure, n_levels, m, snr, p, runs, rng):
 @check(
     "F19",
     "Theorem 4, threshold by simulation",
-    r"At small sizes $p=\frac{C}{m\Delta^2}\ln N$ gives exact recovery with probability at least 0.8: "
-    r"with $C=0.05$ for $L=1$, $C=0.005$ for $L=2$, $C=0.002$ for $L=3$",
-    "Monte Carlo",
+    kind="Monte Carlo",
     false_passes=0.001,
     power="rates of 0.98 pass in 98 of 100 runs",
 )
 def small_constant_suffices(quick=True, false_passes=0.001, constant=0.05, rng=0):
-    "Lower bounds for the success rates of 4–AL against 0.8; less than `constant` for L = 2 and 3."
+    r"""At small sizes $p=\frac{C}{m\Delta^2}\ln N$ gives exact recovery with probability at least 0.8: with $C=0.05$
+    for $L=1$, $C=0.005$ for $L=2$, $C=0.002$ for $L=3$
+
+    Lower bounds for the success rates of 4–AL against 0.8; less than `constant` for L = 2 and 3.
+    """
     seed, rng, runs = rng, as_rng(rng), 80 if quick else 1000
     cases = [(8, 1, 4, 1.0), (16, 1, 8, 0.5), (8, 2, 4, 1.0)]
     if not quick:

@@ -137,31 +137,27 @@ def _leaves_are_runs(families, quick, rng):
     return compare_rows(rows, "family what cases left", relation="=", right=0, random=random)
 
 
-@check(
-    "L20",
-    "Lemma 4",
-    r"The leaves of $\mathcal A_{merge}(D_0,D_1)$ tile $[0,1]$, and Algorithm 1 at any $\alpha$, breakpoints included, "
-    r"makes the merges of the leaf that holds it, and of no neighbour; Algorithm 4 finds the same leaves",
-    "exact enumeration",
-    erratum=r"As the text at hand prints it: the proof defines children by strict "
-    r"$D_\alpha(C_i,C_j)<D_\alpha(C_k,C_l)$ (once with $C_j,C_k$). Two pairs with one line shut each other out, and "
-    r"the children do not cover the interval; single parameters are left out always. With a rule for ties, and "
-    r"half-open intervals, they tile.",
-)
+@check("L20", "Lemma 4", kind="exact enumeration")
 def merge_leaves_tile(quick=True, rng=0):
-    "Three families of two merge functions: leaves against exact runs."
+    r"""The leaves of $\mathcal A_{merge}(D_0,D_1)$ tile $[0,1]$, and Algorithm 1 at any $\alpha$, breakpoints included,
+    makes the merges of the leaf that holds it, and of no neighbour; Algorithm 4 finds the same leaves
+
+    Three families of two merge functions: leaves against exact runs.
+
+    Erratum. As the text at hand prints it: the proof defines children by strict $D_\alpha(C_i,C_j)<D_\alpha(C_k,C_l)$
+    (once with $C_j,C_k$). Two pairs with one line shut each other out, and the children do not cover the interval;
+    single parameters are left out always. With a rule for ties, and half-open intervals, they tile.
+    """
     return _leaves_are_runs(list(FAMILIES)[:3], quick, rng)
 
 
-@check(
-    "L20",
-    "Lemma 6",
-    r"The leaves of $\mathcal A_{metric}(d_0,d_1)$ tile $[0,1]$, and Algorithm 1 at any $\beta$, breakpoints included, "
-    r"makes the merges of the leaf that holds it, and of no neighbour; Algorithm 5 finds the same leaves",
-    "exact enumeration",
-)
+@check("L20", "Lemma 6", kind="exact enumeration")
 def metric_leaves_tile(quick=True, rng=1):
-    "Two metrics and one of three merge functions: leaves against exact runs."
+    r"""The leaves of $\mathcal A_{metric}(d_0,d_1)$ tile $[0,1]$, and Algorithm 1 at any $\beta$, breakpoints included,
+    makes the merges of the leaf that holds it, and of no neighbour; Algorithm 5 finds the same leaves
+
+    Two metrics and one of three merge functions: leaves against exact runs.
+    """
     return _leaves_are_runs(list(FAMILIES)[3:], quick, rng)
 
 # %% ../../nbs/theory/33_l20_execution.ipynb #37b3d3cc
@@ -210,18 +206,17 @@ def wrong_intervals(lines, found):
     return n_wrong
 
 
-@check(
-    "L20",
-    "Lemma 4, condition broken",
-    r"Of two pairs that are equal at $\alpha$, Algorithm 2 must take the one with the smaller slope; equal lines need "
-    r"a rule of their own",
-    "exact enumeration",
-    erratum=r"As the text at hand prints it: Algorithm 2, 4(a) does not say which of two equal pairs is taken, and at "
-    r"every $\alpha=c$ after the first two are equal. Taking the old pair again gives it an interval in which it is "
-    r"not the minimum. (4(c) has $\beta_{hi}$ for $\alpha_{hi}$; Algorithm 3 has $\alpha$ for $\beta$.)",
-)
+@check("L20", "Lemma 4, condition broken", kind="exact enumeration")
 def ties_need_a_rule(quick=True, rng=0):
-    "Wrong intervals of Algorithm 2 with and without the rule; what strict inequalities cover when all lines are one."
+    r"""Of two pairs that are equal at $\alpha$, Algorithm 2 must take the one with the smaller slope; equal lines need
+    a rule of their own
+
+    Wrong intervals of Algorithm 2 with and without the rule; what strict inequalities cover when all lines are one.
+
+    Erratum. As the text at hand prints it: Algorithm 2, 4(a) does not say which of two equal pairs is taken, and at
+    every $\alpha=c$ after the first two are equal. Taking the old pair again gives it an interval in which it is not
+    the minimum. (4(c) has $\beta_{hi}$ for $\alpha_{hi}$; Algorithm 3 has $\alpha$ for $\beta$.)
+    """
     seed, rng, wrong = rng, as_rng(rng), Counter()
     for _ in range(50 if quick else 1000):
         lines = {i: tuple(map(int, f)) for i, f in enumerate(rng.integers(0, 30, (6, 2)))}
@@ -320,18 +315,17 @@ def counted_merges(tally):
     return MergeFunction("first", counting(np.min)), MergeFunction("second", counting(np.max))
 
 
-@check(
-    "L20",
-    "Lemma 5 and Theorem 2",
-    r"Algorithm 2 makes $M$ rounds of $m(m-1)$ evaluations and $\binom m2-1$ equations; Algorithm 4 at most $En^2$ "
-    r"evaluations and $\frac12En^2$ equations in all. The package's own walk asks $m(m-1)$ times a node",
-    "exact enumeration",
-    erratum=r"As the text at hand prints it: after Theorem 2, 'There is one leaf of the execution tree for each "
-    r"constant interval' of $\alpha\mapsto A_\alpha(S)$. There is at least one: where only the order of two merges "
-    r"changes, a leaf ends and the cluster tree stays.",
-)
+@check("L20", "Lemma 5 and Theorem 2", kind="exact enumeration")
 def merging_costs_edges(quick=True, rng=0):
-    "Executed operations against M and E, with E from the package's sweep; evaluations of the package's traversal."
+    r"""Algorithm 2 makes $M$ rounds of $m(m-1)$ evaluations and $\binom m2-1$ equations; Algorithm 4 at most $En^2$
+    evaluations and $\frac12En^2$ equations in all. The package's own walk asks $m(m-1)$ times a node
+
+    Executed operations against M and E, with E from the package's sweep; evaluations of the package's traversal.
+
+    Erratum. As the text at hand prints it: after Theorem 2, 'There is one leaf of the execution tree for each constant
+    interval' of $\alpha\mapsto A_\alpha(S)$. There is at least one: where only the order of two merges changes, a leaf
+    ends and the cluster tree stays.
+    """
     seed, rng, rows = rng, as_rng(rng), []
     for family in list(FAMILIES)[:3]:
         merges = FAMILIES[family]
@@ -378,16 +372,14 @@ def walk_with_lines(n, tally):
     return walk(n, step)
 
 
-@check(
-    "L20",
-    "after Theorem 2",
-    r"With the lines of old clusters handed down, a child of a node with $m$ clusters asks for $2(m-2)$ evaluations, "
-    r"and a piece for at most $2(n-1)^2$ in place of $\frac13(n^3-n)$: $O(Kn^2)$ where the text says $O(Kn^3)$. The "
-    r"children are the same",
-    "exact enumeration",
-)
+@check("L20", "after Theorem 2", kind="exact enumeration")
 def lines_are_handed_down(quick=True, rng=0):
-    "Evaluations that are executed, with and without lines from above, on random distances and on one path."
+    r"""With the lines of old clusters handed down, a child of a node with $m$ clusters asks for $2(m-2)$ evaluations,
+    and a piece for at most $2(n-1)^2$ in place of $\frac13(n^3-n)$: $O(Kn^2)$ where the text says $O(Kn^3)$. The
+    children are the same
+
+    Evaluations that are executed, with and without lines from above, on random distances and on one path.
+    """
     draws, rows = as_rng(rng), []
     for family in list(FAMILIES)[:3]:
         for n in (5, 7) if quick else (5, 7, 9, 11):
@@ -461,20 +453,19 @@ def pairs_across(clusters):
     return int(sizes.sum() ** 2 - (sizes**2).sum()) // 2
 
 
-@check(
-    "L20",
-    "Lemma 7 and Theorem 3",
-    r"Algorithm 3 makes $R\ge M$ rounds of at most $n(n-1)$ evaluations and half as many equations; Algorithm 5 takes "
-    r"$O(Rn^2)$, $R$ its rounds in all. There are metrics with $M=1$ and $R=n^2/4$ at a node, and $E=n-1$ for the tree",
-    "exact enumeration",
-    erratum=r"False for every reading: that Algorithm 3's loop runs 'once for each possible merge, giving a total of' "
-    r"$M$ iterations. A round also ends where another pair of points of the same two clusters becomes the farthest. "
-    r"$O(Mn^2)$ and, for the coarsest tree, $O(En^2)$ are wrong by a factor up to $n^2/4$ at a node and about $n/4$ "
-    r"for the tree. Theorem 3 holds with the rounds in place of $E$. (As the text at hand prints it, the theorem says "
-    r"'any two merge functions'; metrics are meant.)",
-)
+@check("L20", "Lemma 7 and Theorem 3", kind="exact enumeration")
 def metrics_cost_rounds(quick=True, rng=0):
-    "Executed operations against rounds, rounds against edges, on random metrics and on tangents."
+    r"""Algorithm 3 makes $R\ge M$ rounds of at most $n(n-1)$ evaluations and half as many equations; Algorithm 5 takes
+    $O(Rn^2)$, $R$ its rounds in all. There are metrics with $M=1$ and $R=n^2/4$ at a node, and $E=n-1$ for the tree
+
+    Executed operations against rounds, rounds against edges, on random metrics and on tangents.
+
+    Erratum. False for every reading: that Algorithm 3's loop runs 'once for each possible merge, giving a total of' $M$
+    iterations. A round also ends where another pair of points of the same two clusters becomes the farthest. $O(Mn^2)$
+    and, for the coarsest tree, $O(En^2)$ are wrong by a factor up to $n^2/4$ at a node and about $n/4$ for the tree.
+    Theorem 3 holds with the rounds in place of $E$. (As the text at hand prints it, the theorem says 'any two merge
+    functions'; metrics are meant.)
+    """
     seed, rng, rows = rng, as_rng(rng), []
     cases = [("random", whole_distances(n, 2, rng)) for n in ((4, 5, 6) if quick else (4, 5, 6, 7, 8, 9))]
     for s in (2, 3, 4) if quick else (2, 3, 4, 5, 6, 8):
@@ -556,15 +547,13 @@ def pieces_table(quick=True, rng=0):
     return rows, missing
 
 
-@check(
-    "L20",
-    "section 3, pieces",
-    r"The number of pieces is below $n^2/4$, where $n^8$ candidates are feared; it grows faster than $n$ and slower "
-    r"than $n^{2.75}$, for every distribution. On a small task it is the number of leaves that Algorithms 4 and 5 find",
-    "deterministic",
-)
+@check("L20", "section 3, pieces", kind="deterministic")
 def pieces_are_few(quick=True, rng=0):
-    "Pieces against n²/4, the power of n by which they grow, and the paper's way; one task a size."
+    """The number of pieces is below $n^2/4$, where $n^8$ candidates are feared; it grows faster than $n$ and slower
+    than $n^{2.75}$, for every distribution. On a small task it is the number of leaves that Algorithms 4 and 5 find
+
+    Pieces against n²/4, the power of n by which they grow, and the paper's way; one task a size.
+    """
     counted, missing = pieces_table(quick, rng)
     rows, about = [], "pieces, and leaves found by the paper's way"
     sizes = {}  # (distribution, family): list of (n, pieces)

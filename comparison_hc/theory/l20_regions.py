@@ -61,19 +61,18 @@ def region_counts(functions, of_pattern=lambda pattern: pattern):
     return sum(0 not in pattern for pattern in patterns), len(patterns), len(without_zeros)
 
 # %% ../../nbs/theory/31_l20_regions.ipynb #d31a0f4c
-@check(
-    "L20",
-    "Lemma 1, linear",
-    r"$M$ linear functions on $\mathbb R^p$ have at most $\sum_{k\le p}\binom Mk$ open regions and, zeros included, "
-    r"at most $\sum_{k\le p}2^k\binom Mk\le(3M)^p$ in all; both sums are reached",
-    "exact enumeration",
-    erratum=r"False for every reading: that the components of $\mathbb R^p\setminus\mathcal H$ 'correspond exactly' to "
-    r"the sign patterns. Points on the hyperplanes have patterns of their own: $f=x$ and $-f$ leave two components and "
-    r"three patterns, whatever sign 0 is given. Lemma 2 has such pairs. The bound holds with zeros too (step 2); it "
-    r"needs $M\ge1$.",
-)
+@check("L20", "Lemma 1, linear", kind="exact enumeration")
 def linear_regions(quick=True, rng=0):
-    "Enumerated patterns of random and of special hyperplanes against the sums and the bound."
+    r"""$M$ linear functions on $\mathbb R^p$ have at most $\sum_{k\le p}\binom Mk$ open regions and, zeros included, at
+    most $\sum_{k\le p}2^k\binom Mk\le(3M)^p$ in all; both sums are reached
+
+    Enumerated patterns of random and of special hyperplanes against the sums and the bound.
+
+    Erratum. False for every reading: that the components of $\mathbb R^p\setminus\mathcal H$ 'correspond exactly' to
+    the sign patterns. Points on the hyperplanes have patterns of their own: $f=x$ and $-f$ leave two components and
+    three patterns, whatever sign 0 is given. Lemma 2 has such pairs. The bound holds with zeros too (step 2); it needs
+    $M\ge1$.
+    """
     seed, rng, rows = rng, as_rng(rng), []
     sizes = [(1, 1), (1, 6), (2, 1), (2, 3), (2, 6), (3, 2), (3, 3)]  # (p, M)
     if not quick:
@@ -134,18 +133,17 @@ def _signs_of_products(signs):
     return tuple(a * b for a, b in zip(signs[::2], signs[1::2]))
 
 
-@check(
-    "L20",
-    "Lemma 1, quadratic",
-    r"$M$ quadratic functions on $\mathbb R^p$ have at most $(3M)^{p^2+p}$ regions: no more than their lifts on "
-    r"$\mathbb R^{p^2+p}$",
-    "exact enumeration",
-    erratum=r"As the text at hand prints it: the lift $q(\zeta)=\mathbf v^\top\varphi(\zeta)$ loses the constant $r$. "
-    r"With it, $q$ is affine in $\varphi(\zeta)$, which is what the first statement allows. (Of the $p^2+p$ entries "
-    r"$p(p+3)/2$ are different, so less would do.)",
-)
+@check("L20", "Lemma 1, quadratic", kind="exact enumeration")
 def quadratic_regions(quick=True, rng=0):
-    "Enumerated patterns of quadratics, of their lifts, and the bound, for p = 1 and p = 2."
+    r"""$M$ quadratic functions on $\mathbb R^p$ have at most $(3M)^{p^2+p}$ regions: no more than their lifts on
+    $\mathbb R^{p^2+p}$
+
+    Enumerated patterns of quadratics, of their lifts, and the bound, for p = 1 and p = 2.
+
+    Erratum. As the text at hand prints it: the lift $q(\zeta)=\mathbf v^\top\varphi(\zeta)$ loses the constant $r$.
+    With it, $q$ is affine in $\varphi(\zeta)$, which is what the first statement allows. (Of the $p^2+p$ entries
+    $p(p+3)/2$ are different, so less would do.)
+    """
     seed, rng, rows = rng, as_rng(rng), []
     for M in (1, 2, 4, 6) if quick else (1, 2, 4, 6, 9, 12):
         quadratics, zeros = random_parabolas(M, rng)
@@ -178,14 +176,12 @@ def wave_signs(M):
     return np.sin(2.0 ** np.arange(M)[:, None] * x) > 0
 
 
-@check(
-    "L20",
-    "Lemma 1, condition broken",
-    r"$\sin(2^ix)$, $i<M$, have $2^M$ open regions on $\mathbb R$, more than $(3M)^{p^2+p}=(3M)^2$ from $M=10$ on",
-    "exact enumeration",
-)
+@check("L20", "Lemma 1, condition broken", kind="exact enumeration")
 def waves_have_many_regions(quick=True):
-    "Patterns at the middles of 2^M equal arcs, counted, against 2^M and both bounds of the lemma."
+    r"""$\sin(2^ix)$, $i<M$, have $2^M$ open regions on $\mathbb R$, more than $(3M)^{p^2+p}=(3M)^2$ from $M=10$ on
+
+    Patterns at the middles of 2^M equal arcs, counted, against 2^M and both bounds of the lemma.
+    """
     rows = []
     for M in (2, 4, 6, 10) if quick else (2, 4, 6, 10, 14):
         counted = len(np.unique(wave_signs(M), axis=1).T)
@@ -239,15 +235,13 @@ def same_order(block, rng):
     return np.cumsum(rng.integers(1, 9, len(values)))[places.reshape(block.shape)] + 20
 
 
-@check(
-    "L20",
-    "Definition 1",
-    r"Single, complete and median linkage are 2-point-based: what they say is the distance of one pair of points, the "
-    r"same under every metric of the same order. Average linkage is not",
-    "exact enumeration",
-)
+@check("L20", "Definition 1", kind="exact enumeration")
 def two_points_by_order(quick=True, rng=0):
-    "`of_block` against the distance where `pick` points, in a block and in another of the same order."
+    """Single, complete and median linkage are 2-point-based: what they say is the distance of one pair of points, the
+    same under every metric of the same order. Average linkage is not
+
+    `of_block` against the distance where `pick` points, in a block and in another of the same order.
+    """
     seed, rng = rng, as_rng(rng)
     average, places = as_merge("average"), {m: partial(picked_index, m) for m in map(as_merge, ("single", "complete"))}
     places[MEDIAN] = partial(picked_index, MEDIAN)
@@ -301,16 +295,14 @@ def _n_with_two(groups):
     return sum(len(group) > 1 for group in groups.values())
 
 
-@check(
-    "L20",
-    "Lemma 2",
-    r"$\boldsymbol\beta,\boldsymbol\beta'$ are in one region of $\mathcal H$ exactly if $d_{\boldsymbol\beta}$ and "
-    r"$d_{\boldsymbol\beta'}$ order all pairs of points in the same way; then every 2-point-based merge function looks "
-    r"at the same two points; $|\mathcal H|\le\binom{n(n-1)/2}2=O(n^4)$, reached where no two functions are equal",
-    "exact enumeration",
-)
+@check("L20", "Lemma 2", kind="exact enumeration")
 def one_region_one_order(quick=True, rng=0):
-    "Regions with two orders, orders with two regions, regions with two choices of points, in every region."
+    r"""$\boldsymbol\beta,\boldsymbol\beta'$ are in one region of $\mathcal H$ exactly if $d_{\boldsymbol\beta}$ and
+    $d_{\boldsymbol\beta'}$ order all pairs of points in the same way; then every 2-point-based merge function looks at
+    the same two points; $|\mathcal H|\le\binom{n(n-1)/2}2=O(n^4)$, reached where no two functions are equal
+
+    Regions with two orders, orders with two regions, regions with two choices of points, in every region.
+    """
     seed, rng, rows = rng, as_rng(rng), []
     sizes = [(2, 3), (2, 4), (2, 5), (3, 3), (3, 4)]  # (L, n)
     for L, n in sizes if quick else [(2, 3), (2, 4), (2, 5), (2, 6), (3, 3), (3, 4), (3, 4), (4, 3)]:
@@ -387,17 +379,14 @@ def within_region(H, point, rng, tries):
     return found
 
 
-@check(
-    "L20",
-    "Lemma 3",
-    r"In a region of $\mathcal H$ the distance of two clusters is one function "
-    r"$\sum_{ij}\alpha_i\beta_jd_j(a_i,b_i)$; equal signs of all differences $q$ mean one order of all pairs of "
-    r"clusters and one run of Algorithm 1; and all regions together have at most $\binom{P^{L'}}2=O(n^{4L'})$ "
-    r"different $q$, $P=\binom n2$",
-    "exact enumeration",
-)
+@check("L20", "Lemma 3", kind="exact enumeration")
 def one_region_one_run(quick=True, rng=0):
-    "Distances against their functions; groups of parameters with equal signs that have two orders or two runs; |Q|."
+    r"""In a region of $\mathcal H$ the distance of two clusters is one function $\sum_{ij}\alpha_i\beta_jd_j(a_i,b_i)$;
+    equal signs of all differences $q$ mean one order of all pairs of clusters and one run of Algorithm 1; and all
+    regions together have at most $\binom{P^{L'}}2=O(n^{4L'})$ different $q$, $P=\binom n2$
+
+    Distances against their functions; groups of parameters with equal signs that have two orders or two runs; |Q|.
+    """
     seed, rng, rows = rng, as_rng(rng), []
     mixes = [("single", "complete"), ("complete",), ("median", "complete"), ("single", "median", "complete")]
     for n, L, names in [(3, 2, mixes[0]), *((4, 2, mix) for mix in mixes[1:]), (3, 3, mixes[0])] * (1 if quick else 4):
@@ -443,15 +432,13 @@ def ends_of_regions(H):
     return sorted({Fraction(0), Fraction(1)} | zeros)
 
 
-@check(
-    "L20",
-    "Lemma 3, condition broken",
-    r"Average linkage is not 2-point-based: inside a region of $\mathcal H$ the order of pairs of clusters changes, "
-    r"and there are more than $\binom P2$ different $q$; single and complete linkage keep the order",
-    "exact enumeration",
-)
+@check("L20", "Lemma 3, condition broken", kind="exact enumeration")
 def averages_change_inside(quick=True, rng=0):
-    "Open regions of H in which pairs of clusters have two orders, for average linkage and for the others."
+    r"""Average linkage is not 2-point-based: inside a region of $\mathcal H$ the order of pairs of clusters changes,
+    and there are more than $\binom P2$ different $q$; single and complete linkage keep the order
+
+    Open regions of H in which pairs of clusters have two orders, for average linkage and for the others.
+    """
     seed, rng = rng, as_rng(rng)
     pairs, distances = cluster_pairs(4), {"average": average_distance}
     for name in ("single", "complete"):

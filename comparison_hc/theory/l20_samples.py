@@ -68,18 +68,16 @@ def printed_rate(N, n, p=3):
     return p**2 * log(N) + p**3 * log(n)
 
 
-@check(
-    "L20",
-    "Theorem 1, step 3",
-    r"$\hat R\le\sqrt{\ln T/2N}$ for $T$ vectors in $[0,1]^N$ (Massart), on real losses and on the worst ones",
-    "exact enumeration",
-    erratum=r"As the text at hand prints it: the last display drops $1/N$. It has "
-    r"$O(\sqrt{\log(T)/N})=O(\sqrt{p^2\log N+p^3\log n})$, which grows with $N$ (true as a bound, and of no use), "
-    r"while no $\hat R$ of losses in $[0,1]$ is above $\frac12$. With it, $O(\sqrt{(p^2\log N+p^3\log n)/N})$, it "
-    r"falls.",
-)
+@check("L20", "Theorem 1, step 3", kind="exact enumeration")
 def noise_is_hard_to_follow(quick=True, rng=0):
-    "R̂ over all signs against Massart's bound; the printed right-hand side and the corrected one, as N grows."
+    r"""$\hat R\le\sqrt{\ln T/2N}$ for $T$ vectors in $[0,1]^N$ (Massart), on real losses and on the worst ones
+
+    R̂ over all signs against Massart's bound; the printed right-hand side and the corrected one, as N grows.
+
+    Erratum. As the text at hand prints it: the last display drops $1/N$. It has $O(\sqrt{\log(T)/N})=O(\sqrt{p^2\log
+    N+p^3\log n})$, which grows with $N$ (true as a bound, and of no use), while no $\hat R$ of losses in $[0,1]$ is
+    above $\frac12$. With it, $O(\sqrt{(p^2\log N+p^3\log n)/N})$, it falls.
+    """
     seed, rng, rows = rng, as_rng(rng), []
     _, losses, _ = pool_of_losses(24 if quick else 60, 24, rng)
     for N in (2, 6, 10):
@@ -130,18 +128,17 @@ def pseudo_dimension_bound(n, L, L_prime):
     return low
 
 
-@check(
-    "L20",
-    "Theorem 1, how many tasks",
-    r"$\ln T\le 16p^3\ln(Nn)$; the printed steps need $N\ge C\,p^3\ln(Nn)/\epsilon^2$; and $2^d\le T(d)$ only for "
-    r"$d\le96\,p^3\ln n$, which gives the printed $N$ by chaining",
-    "deterministic",
-    erratum=r"False for every reading: that $N=O(\frac{p^3}{\epsilon^2}\log\frac n\delta)$ follows from the proof's "
-    r"$\hat R=O(\sqrt{p^3\log(Nn)/N})$. Solving for $N$ adds $\ln\frac1\epsilon$. (The theorem itself is true, by "
-    r"a bound through the pseudo-dimension.)",
-)
+@check("L20", "Theorem 1, how many tasks", kind="deterministic")
 def how_many_tasks(quick=True):
-    "ln T and the pseudo-dimension against bounds; for constants C, an ε at which the printed N is too small."
+    r"""$\ln T\le 16p^3\ln(Nn)$; the printed steps need $N\ge C\,p^3\ln(Nn)/\epsilon^2$; and $2^d\le T(d)$ only for
+    $d\le96\,p^3\ln n$, which gives the printed $N$ by chaining
+
+    ln T and the pseudo-dimension against bounds; for constants C, an ε at which the printed N is too small.
+
+    Erratum. False for every reading: that $N=O(\frac{p^3}{\epsilon^2}\log\frac n\delta)$ follows from the proof's $\hat
+    R=O(\sqrt{p^3\log(Nn)/N})$. Solving for $N$ adds $\ln\frac1\epsilon$. (The theorem itself is true, by a bound
+    through the pseudo-dimension.)
+    """
     rows = []
     for (L, L_prime), N, n in product([(1, 1), (1, 2), (2, 1)], (1, 7), (2, 5)):
         p = L + L_prime
@@ -190,17 +187,14 @@ def sup_of_coins(T, N):
     return np.array(values), np.diff(within**T, prepend=0)
 
 
-@check(
-    "L20",
-    "Theorem 1",
-    r"$\mathbf P\big(\sup|\text{average}-\text{expected loss}|>\sqrt{\ln(2T/\delta)/2N}\big)\le\delta$, and "
-    r"$\max\mathrm{Var}\le N\,\mathbf E\sup^2\le\frac12(1+\ln2T)$ for every $N$, so the rate is $1/\sqrt N$: for "
-    r"$\alpha$, for $\beta$, for both, and for $T$ fair coins, whose law is known",
-    "Monte Carlo",
-    confidence=0.999,
-)
+@check("L20", "Theorem 1", kind="Monte Carlo", confidence=0.999)
 def samples_speak_for_all(quick=True, confidence=0.999, delta=0.2, rng=0):
-    "Coins: the exact law against both bounds, and samples against the law. Rings and disks: intervals against bounds."
+    r"""$\mathbf P\big(\sup|\text{average}-\text{expected loss}|>\sqrt{\ln(2T/\delta)/2N}\big)\le\delta$, and
+    $\max\mathrm{Var}\le N\,\mathbf E\sup^2\le\frac12(1+\ln2T)$ for every $N$, so the rate is $1/\sqrt N$: for $\alpha$,
+    for $\beta$, for both, and for $T$ fair coins, whose law is known
+
+    Coins: the exact law against both bounds, and samples against the law. Rings and disks: intervals against bounds.
+    """
     seed, rng = rng, as_rng(rng)
     runs, n_tasks = (400, 60) if quick else (20_000, 400)
     sizes, coins = (4, 16, 64, 256) if quick else (4, 16, 64, 256, 1024), 6
@@ -260,16 +254,14 @@ def band_of(losses, delta):
     return confidence_band(LearnedLinkage(average_loss(curves), curves, losses.size, True), delta)
 
 
-@check(
-    "L20",
-    "Theorem 1, the band",
-    r"$\mathbf E\sup\le2\mathbf E\hat R$; $\sup$ and $\hat R$ stray by $t$ from their means with probability at most "
-    r"$e^{-2Nt^2}$; so $|\text{average}-\text{expected loss}|\le2\hat R+3t$ everywhere but with probability "
-    r"$4e^{-2Nt^2}$; and `confidence_band` is at least that for $4e^{-2Nt^2}=\delta$",
-    "exact enumeration",
-)
+@check("L20", "Theorem 1, the band", kind="exact enumeration")
 def bands_follow(quick=True, rng=0):
-    "All samples of small pools; then the band against R̂ and t."
+    r"""$\mathbf E\sup\le2\mathbf E\hat R$; $\sup$ and $\hat R$ stray by $t$ from their means with probability at most
+    $e^{-2Nt^2}$; so $|\text{average}-\text{expected loss}|\le2\hat R+3t$ everywhere but with probability $4e^{-2Nt^2}$;
+    and `confidence_band` is at least that for $4e^{-2Nt^2}=\delta$
+
+    All samples of small pools; then the band against R̂ and t.
+    """
     pools = {
         "one coin": (np.array([[0.0], [1.0]]), 9),
         "all of {0, 1}^4": (1.0 * sign_bits(4).T, 5),

@@ -69,16 +69,14 @@ def distribution_pairs():
     return pairs
 
 
-@check(
-    "N20",
-    "eq. 3, closed forms",
-    r"$\delta=2\int_0^1F_{out}(F_{in}^{-1}(u))\,du-1$ is "
-    r"$2\Phi\big((\mu_{in}-\mu_{out})/\sqrt{\sigma_{in}^2+\sigma_{out}^2}\big)-1$ for normal distributions and "
-    r"$2\mathbf E[w\wedge1\vee0]-1$ for $F_{out}=U(0,1)$",
-    "deterministic",
-)
+@check("N20", "eq. 3, closed forms", kind="deterministic")
 def closed_forms_of_delta(quick=True):
-    "The model's δ and quadrature against the formulas; F against itself must give 0, swapped −δ."
+    r"""$\delta=2\int_0^1F_{out}(F_{in}^{-1}(u))\,du-1$ is
+    $2\Phi\big((\mu_{in}-\mu_{out})/\sqrt{\sigma_{in}^2+\sigma_{out}^2}\big)-1$ for normal distributions and $2\mathbf
+    E[w\wedge1\vee0]-1$ for $F_{out}=U(0,1)$
+
+    The model's δ and quadrature against the formulas; F against itself must give 0, swapped −δ.
+    """
     rows = []
     for number, (name, f_in, f_out, delta) in enumerate(distribution_pairs()):
         rows.append((name, "the library's δ", planted_delta(f_in, f_out), delta))
@@ -90,16 +88,13 @@ def closed_forms_of_delta(quick=True):
     return compare_rows(rows, "distributions what left right", relation="=", tol=1e-7)
 
 # %% ../../nbs/theory/11_n20_model.ipynb #52edbc9f
-@check(
-    "N20",
-    "eq. 3",
-    r"A pair inside is more similar than a pair across with probability $(1+\delta)/2$, "
-    r"two pairs of one kind with probability $\tfrac12$",
-    "Monte Carlo",
-    confidence=0.999,
-)
+@check("N20", "eq. 3", kind="Monte Carlo", confidence=0.999)
 def drawn_delta(quick=True, confidence=0.999, rng=0):
-    "Clopper and Pearson's interval for the share of wins against (1 + δ)/2, δ the library's or the one asked for."
+    r"""A pair inside is more similar than a pair across with probability $(1+\delta)/2$, two pairs of one kind with
+    probability $\tfrac12$
+
+    Clopper and Pearson's interval for the share of wins against (1 + δ)/2, δ the library's or the one asked for.
+    """
     seed, rng, runs = rng, as_rng(rng), 20_000 if quick else 1_000_000
     cases = []
     for name, f_in, f_out, _ in distribution_pairs():
@@ -124,15 +119,13 @@ def answers_to_all(values):
     return sample_comparisons(w + w.T, "quadruplets", 1.0, 1.0, 0).array.tolist()
 
 
-@check(
-    "N20",
-    "eq. 3, no point masses",
-    r"With point masses $\pi_x$: $\mathbf P(w>w')=\tfrac12(1-\sum_x\pi_x^2)<\tfrac12$. "
-    r"With ties broken by a coin, edge probabilities $a$ inside and $b$ across give $\delta=a-b$",
-    "exact enumeration",
-)
+@check("N20", "eq. 3, no point masses", kind="exact enumeration")
 def point_masses_break_the_half(quick=True):
-    "The library's answers to all queries about six objects, ties left out, against the formulas, in fractions."
+    r"""With point masses $\pi_x$: $\mathbf P(w>w')=\tfrac12(1-\sum_x\pi_x^2)<\tfrac12$. With ties broken by a coin,
+    edge probabilities $a$ inside and $b$ across give $\delta=a-b$
+
+    The library's answers to all queries about six objects, ties left out, against the formulas, in fractions.
+    """
     rows, pairs = [], list(combinations(range(6), 2))
     for masses in ([8, 7], [11, 4], [3, 5, 7], [11, 1, 1, 1, 1], [1] * 15):
         answers = answers_to_all(repeat(range(len(masses)), masses))
@@ -196,15 +189,13 @@ def adds_by_definition(sign, n_objects, kind):
     return S
 
 
-@check(
-    "N20",
-    "section 4, mean similarity: orders",
-    r"$\mathbf E[S_{ij}]$ is $2p\epsilon\delta(n-n_\ell)$ and $-p\epsilon\delta(n_\ell+n_m-2)$ for AddS-3, "
-    r"$p\epsilon\delta\sum_{a<b}n_an_b$ and $-p\epsilon\delta\sum_a\binom{n_a}2$ for AddS-4",
-    "exact enumeration",
-)
+@check("N20", "section 4, mean similarity: orders", kind="exact enumeration")
 def mean_similarity_by_orders(quick=True):
-    "All orders of the pairs of n ≤ 4 objects, weighted by their probabilities in fractions, against the table."
+    r"""$\mathbf E[S_{ij}]$ is $2p\epsilon\delta(n-n_\ell)$ and $-p\epsilon\delta(n_\ell+n_m-2)$ for AddS-3,
+    $p\epsilon\delta\sum_{a<b}n_an_b$ and $-p\epsilon\delta\sum_a\binom{n_a}2$ for AddS-4
+
+    All orders of the pairs of n ≤ 4 objects, weighted by their probabilities in fractions, against the table.
+    """
     rows = []
     for sizes, theta in product(([2, 1], [2, 2], [3, 1], [2, 1, 1]), (2, 5)):
         n, labels = sum(sizes), repeat(range(len(sizes)), sizes)
@@ -222,14 +213,12 @@ def mean_similarity_by_orders(quick=True):
     return compare_rows(rows, "sizes theta kind pair left right", relation="=")  # equal fractions are equal floats
 
 # %% ../../nbs/theory/11_n20_model.ipynb #bf519a3b
-@check(
-    "N20",
-    "section 4, mean similarity: answers",
-    r"$\mathbf E[S_{ij}]$ with observation and noise: a factor $p\epsilon$",
-    "exact enumeration",
-)
+@check("N20", "section 4, mean similarity: answers", kind="exact enumeration")
 def mean_similarity_by_answers(quick=True):
-    "All orders and all states of all answers for n = 3, in fractions, against the table."
+    r"""$\mathbf E[S_{ij}]$ with observation and noise: a factor $p\epsilon$
+
+    All orders and all states of all answers for n = 3, in fractions, against the table.
+    """
     n, labels, pairs = 3, (0, 0, 1), [(0, 1), (0, 2), (1, 2)]
     triplets = [((i, j), (i, r)) for i, j, r in ((0, 1, 2), (1, 0, 2), (2, 0, 1))]
     questions = {"triplets": triplets, "quadruplets": list(combinations(pairs, 2))}
@@ -261,16 +250,13 @@ def block_averages(S, labels):
     return (sums / np.maximum(counts, 1))[np.triu_indices(k)]
 
 
-@check(
-    "N20",
-    "section 4, mean similarity: drawn",
-    r"$\mathbf E[S_{ij}]$ by clusters, for normal, beta, uniform–normal, uniform and, in the full run, exponential "
-    r"similarities: only δ matters",
-    "Monte Carlo",
-    confidence=0.999,
-)
+@check("N20", "section 4, mean similarity: drawn", kind="Monte Carlo", confidence=0.999)
 def drawn_mean_similarity(quick=True, confidence=0.999, sizes=(12, 8, 5), p=0.2, epsilon=0.6, delta=0.5, rng=0):
-    "Student's interval for the average of every block against the table."
+    r"""$\mathbf E[S_{ij}]$ by clusters, for normal, beta, uniform–normal, uniform and, in the full run, exponential
+    similarities: only δ matters
+
+    Student's interval for the average of every block against the table.
+    """
     from scipy.stats import expon, uniform
 
     seed, rng, runs = rng, as_rng(rng), 40 if quick else 1000
@@ -318,20 +304,17 @@ def partitions_of_number(n, largest=None):
         yield from ([first, *rest] for rest in partitions_of_number(n - first, first))
 
 
-@check(
-    "N20",
-    "section 4, gap",
-    r"$\Delta_1=2p\epsilon\delta(n-1)$ for AddS-3 and $p\epsilon\delta\binom n2$ for AddS-4, for all sizes; "
-    r"and $\Sigma_{\ell\ell}-\Sigma_{\ell m}\ge p\epsilon\delta\,n$ for AddS-3",
-    "exact enumeration",
-    erratum=(
-        r"As the text at hand prints it: for AddS-3 $p\epsilon\delta(n-2)$ (the text shows 'pϵδ(n 2)', the sign is "
-        r"ours). With both references, as AddS-3 is defined, it is $2p\epsilon\delta(n-1)$; the printed number is only "
-        r"a lower bound, smaller by a factor $2+\frac2{n-2}$."
-    ),
-)
+@check("N20", "section 4, gap", kind="exact enumeration")
 def mean_gap(quick=True):
-    "Δ1 from the table against the formulas; the smallest plain difference; the printed number."
+    r"""$\Delta_1=2p\epsilon\delta(n-1)$ for AddS-3 and $p\epsilon\delta\binom n2$ for AddS-4, for all sizes; and
+    $\Sigma_{\ell\ell}-\Sigma_{\ell m}\ge p\epsilon\delta\,n$ for AddS-3
+
+    Δ1 from the table against the formulas; the smallest plain difference; the printed number.
+
+    Erratum. As the text at hand prints it: for AddS-3 $p\epsilon\delta(n-2)$ (the text shows 'pϵδ(n 2)', the sign is
+    ours). With both references, as AddS-3 is defined, it is $2p\epsilon\delta(n-1)$; the printed number is only a lower
+    bound, smaller by a factor $2+\frac2{n-2}$.
+    """
     rows = []
     for n in range(3, 11 if quick else 25):
         for sizes in partitions_of_number(n):

@@ -26,15 +26,13 @@ def squares_norm(n_objects, kind):
     return (n - 2) * (2 * n - 1) if asks_triplets(kind) else comb(n, 2) * (n - 1) - 1
 
 
-@check(
-    "N20",
-    "Theorem 1, the sample: variance",
-    r"$\big\|\sum_qM_q^2\big\|=(n-2)(2n-1)$ for triplets, $\binom n2(n-1)-1$ for quadruplets; "
-    r"$\|M_q\|\le\sqrt2$; per comparison both are $\frac4n\big(1+O(\frac1n)\big)$",
-    "exact enumeration",
-)
+@check("N20", "Theorem 1, the sample: variance", kind="exact enumeration")
 def squares_of_questions(quick=True):
-    "Sums over all queries against the formulas; the rate per comparison for n up to 10⁶."
+    r"""$\big\|\sum_qM_q^2\big\|=(n-2)(2n-1)$ for triplets, $\binom n2(n-1)-1$ for quadruplets; $\|M_q\|\le\sqrt2$; per
+    comparison both are $\frac4n\big(1+O(\frac1n)\big)$
+
+    Sums over all queries against the formulas; the rate per comparison for n up to 10⁶.
+    """
     rows = []
     for n, kind in product(range(3, 8 if quick else 12), ("triplets", "quadruplets")):
         total, largest = np.zeros((n, n)), 0.0
@@ -60,15 +58,13 @@ def sample_noise_bound(n_objects, p, epsilon, kind):
     return L * A / 3 + sqrt((L * A / 3) ** 2 + 2 * v * A)
 
 
-@check(
-    "N20",
-    "Theorem 1, the sample: rate",
-    r"Matrix Bernstein's $t$ is between $1.9$ and $7$ times $\max\{\sqrt{m\ln n/n},\ln n\}$, "
-    r"$m$ the mean number of comparisons, for $n\ge4;$ near $p=1$ at least $4$ times",
-    "deterministic",
-)
+@check("N20", "Theorem 1, the sample: rate", kind="deterministic")
 def sample_noise_rate(quick=True):
-    "Ratio of the two sides on a grid of n, p, ε."
+    r"""Matrix Bernstein's $t$ is between $1.9$ and $7$ times $\max\{\sqrt{m\ln n/n},\ln n\}$, $m$ the mean number of
+    comparisons, for $n\ge4;$ near $p=1$ at least $4$ times
+
+    Ratio of the two sides on a grid of n, p, ε.
+    """
     rows, observed = [], np.geomspace(1e-12, 1, 13 if quick else 200)
     for n, p, epsilon, kind in product((4, 10, 40, 1000, 10**5), observed, (0.01, 1.0), ("triplets", "quadruplets")):
         m = p * n_questions(n, kind)
@@ -130,17 +126,13 @@ def bound_sides(ratios, n_objects, share, false_passes, random, **columns):
     return compare([*high, *low], ["<="] * k + [">="] * k, [1 / n for n in n_objects] + [0.9] * k, **columns)
 
 
-@check(
-    "N20",
-    "Theorem 1, the sample",
-    r"$\|S-\mathbf E[S|w]\|$ exceeds Bernstein's $t$ with probability at most $\frac1n$, "
-    r"and $0.3\,t$ with probability at least $0.9$ ($n\le20$)",
-    "Monte Carlo",
-    false_passes=0.001,
-    power=POWER,
-)
+@check("N20", "Theorem 1, the sample", kind="Monte Carlo", false_passes=0.001, power=POWER)
 def sample_noise_is_bounded(quick=True, false_passes=0.001, share=1.0, rng=0):
-    "Rates at which `share`·t and 0.3 of it are exceeded, against 1/n and 0.9."
+    r"""$\|S-\mathbf E[S|w]\|$ exceeds Bernstein's $t$ with probability at most $\frac1n$, and $0.3\,t$ with probability
+    at least $0.9$ ($n\le20$)
+
+    Rates at which `share`·t and 0.3 of it are exceeded, against 1/n and 0.9.
+    """
     seed, rng = rng, as_rng(rng)
     scale = 10 if quick else 120
     settings = ((12, 0.5), (20, 0.1)) if quick else ((12, 0.1), (12, 0.5), (20, 0.1), (20, 0.5))
@@ -172,17 +164,13 @@ def similarity_noise_unit(n_objects, kind):
     return n_questions(n_objects, kind) / n_objects**1.5
 
 
-@check(
-    "N20",
-    "Theorem 1, the similarities",
-    r"$\|\mathbf E[S|w]-\mathbf E[S]\|\le\frac8{\sqrt3}\,m\,\epsilon\sqrt{\ln n/n^3}$ "
-    r"with probability at least $1-\frac1n$, for $n\ge12$; more than $0.35$ of it with probability at least $0.9$",
-    "Monte Carlo",
-    false_passes=0.001,
-    power=POWER,
-)
+@check("N20", "Theorem 1, the similarities", kind="Monte Carlo", false_passes=0.001, power=POWER)
 def similarity_noise_is_bounded(quick=True, false_passes=0.001, constant=SIMILARITY_CONSTANT, rng=0):
-    "Rates at which the bound and 0.35 of it are exceeded, against 1/n and 0.9; n small, where it is hardest."
+    r"""$\|\mathbf E[S|w]-\mathbf E[S]\|\le\frac8{\sqrt3}\,m\,\epsilon\sqrt{\ln n/n^3}$ with probability at least
+    $1-\frac1n$, for $n\ge12$; more than $0.35$ of it with probability at least $0.9$
+
+    Rates at which the bound and 0.35 of it are exceeded, against 1/n and 0.9; n small, where it is hardest.
+    """
     seed, rng = rng, as_rng(rng)
     scale = 10 if quick else 120
     families = {
@@ -232,16 +220,14 @@ def theorem_settings(quick, rng):
                 yield n, epsilon, delta, n_min, ratio
 
 
-@check(
-    "N20",
-    "Theorem 1, the interval is not empty",
-    r"For $c_1=c_3/c_4$ and $c_2=\max\{c_1,c_1^2\}$ the conditions on δ and m make the interval of λ non-empty, "
-    r"with ε in the second term; "
-    r"$m>c_2\max\{n^3\ln n/(\epsilon\delta n_{\min})^2,n^2(\ln n)^2/(\epsilon\delta n_{\min})\}$ is enough",
-    "deterministic",
-)
+@check("N20", "Theorem 1, the interval is not empty", kind="deterministic")
 def conditions_open_the_interval(quick=True, with_epsilon=True, rng=0):
-    "Upper end per lower end over c₃/c₄, m at its printed and at its sharp threshold, δ above its own."
+    r"""For $c_1=c_3/c_4$ and $c_2=\max\{c_1,c_1^2\}$ the conditions on δ and m make the interval of λ non-empty, with ε
+    in the second term; $m>c_2\max\{n^3\ln n/(\epsilon\delta n_{\min})^2,n^2(\ln n)^2/(\epsilon\delta n_{\min})\}$
+    is enough
+
+    Upper end per lower end over c₃/c₄, m at its printed and at its sharp threshold, δ above its own.
+    """
     seed, rows = rng, []
     for (n, epsilon, delta, n_min, ratio), sharp in product(theorem_settings(quick, as_rng(rng)), (False, True)):
         m = max(ratio, ratio**2) * theorem_conditions(n, epsilon, delta, n_min, sharp)[1] * 1.0001
@@ -260,18 +246,14 @@ def deviation_bound(sizes, p, epsilon, delta, kind):
     return diagonal + tail * (4 * m * epsilon / n**2 / sqrt(3 * n_min) + sqrt(4 * m / n**2 / n_min))
 
 
-@check(
-    "N20",
-    "Theorem 1, rows",
-    r"$\Delta_2\le\frac{\Sigma_{\ell\ell}}{n_\ell}+\sqrt{2\ln(2nk)}"
-    r"\big(\frac{4m\epsilon}{n^2\sqrt{3n_{\min}}}+\sqrt{\frac{4m}{n^2n_{\min}}}\big)$ "
-    r"with probability at least $1-\frac1n$; it exceeds $0.25$ of this with probability at least $0.9$ ($n\le24$)",
-    "Monte Carlo",
-    false_passes=0.001,
-    power=POWER,
-)
+@check("N20", "Theorem 1, rows", kind="Monte Carlo", false_passes=0.001, power=POWER)
 def row_means_are_close(quick=True, false_passes=0.001, constant=1.0, rng=0):
-    "Rates at which `constant` times the estimate and 0.25 of it are exceeded, against 1/n and 0.9."
+    r"""$\Delta_2\le\frac{\Sigma_{\ell\ell}}{n_\ell}+\sqrt{2\ln(2nk)}
+    \big(\frac{4m\epsilon}{n^2\sqrt{3n_{\min}}}+\sqrt{\frac{4m}{n^2n_{\min}}}\big)$
+    with probability at least $1-\frac1n$; it exceeds $0.25$ of this with probability at least $0.9$ ($n\le24$)
+
+    Rates at which `constant` times the estimate and 0.25 of it are exceeded, against 1/n and 0.9.
+    """
     seed, rng = rng, as_rng(rng)
     scale, observed = (10, (0.3,)) if quick else (120, (0.1, 0.3, 0.8))
     cases, ratios = list(product(((8, 8), (12, 6, 6)), observed, ("triplets", "quadruplets"))), []

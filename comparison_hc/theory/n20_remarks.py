@@ -47,14 +47,16 @@ def theorem_successes(sizes, kind, epsilon, delta, constants, runs, rng):
 @check(
     "N20",
     "Theorem 1",
-    r"With $c_1=1.5$, $c_2=2$, $c_3=2.2$, $c_4=1.5$: at the threshold of $m$, $X^*$ is the unique optimum "
-    r"for every $\lambda$ of the interval with probability at least $1-\frac1n$ (two equal clusters)",
-    "Monte Carlo",
+    kind="Monte Carlo",
     false_passes=0.001,
     power="a case passes with probability above 0.8 where one instance of 40n fails (quick run, n = 40)",
 )
 def theorem_holds_with_numbers(quick=True, false_passes=0.001, constants=CONSTANTS, rng=0):
-    "Lower bound of the success rate against 1 − 1/n, AddS-3 and AddS-4, δ above its threshold."
+    r"""With $c_1=1.5$, $c_2=2$, $c_3=2.2$, $c_4=1.5$: at the threshold of $m$, $X^*$ is the unique optimum for every
+    $\lambda$ of the interval with probability at least $1-\frac1n$ (two equal clusters)
+
+    Lower bound of the success rate against 1 − 1/n, AddS-3 and AddS-4, δ above its threshold.
+    """
     seed, rng = rng, as_rng(rng)
     settings = [(40, 1.0, 0.95)] if quick else [(40, 1.0, 0.95), (60, 0.5, 0.95), (100, 1.0, 0.7)]
     cases = [(*setting, kind) for setting, kind in product(settings, ("triplets", "quadruplets"))]
@@ -68,15 +70,13 @@ def theorem_holds_with_numbers(quick=True, false_passes=0.001, constants=CONSTAN
     return compare_rows(rows, "n epsilon delta kind successes left right", relation=">=", random=random)
 
 # %% ../../nbs/theory/14_n20_remarks.ipynb #59481abb
-@check(
-    "N20",
-    "Remark 1",
-    r"For equal clusters the threshold of $m$ is $\frac{k^2}{\epsilon^2\delta^2}n(\ln n)^2$; "
-    r"per $n^{3.5}\ln n$ it falls with n",
-    "deterministic",
-)
+@check("N20", "Remark 1", kind="deterministic")
 def threshold_for_equal_clusters(quick=True):
-    "The threshold against the product, and its ratio to n^3.5 ln n at n and 10 n."
+    r"""For equal clusters the threshold of $m$ is $\frac{k^2}{\epsilon^2\delta^2}n(\ln n)^2$; per $n^{3.5}\ln n$ it
+    falls with n
+
+    The threshold against the product, and its ratio to n^3.5 ln n at n and 10 n.
+    """
     rows = []
     for n, k, epsilon, delta in product((20, 1000, 10**6), (2, 4, 10), (0.1, 1.0), (0.2, 1.0)):
         m, later = (theorem_conditions(size, epsilon, delta, size / k)[1] for size in (n, 10 * n))
@@ -100,22 +100,19 @@ def partition_bits(n_objects, k):
     return float((gammaln(n_objects + 1) - k * gammaln(n_objects // k + 1) - gammaln(k + 1)) / log(2))
 
 # %% ../../nbs/theory/14_n20_remarks.ipynb #b8a055df
-@check(
-    "N20",
-    "Remark 2",
-    r"An answer carries at most $C(\epsilon)\le\epsilon^2$ bits; so $m\ge(\text{bits}/2-1)/\epsilon^2$ answers "
-    r"are needed for a success probability of ½, passive or active",
-    "deterministic",
-    erratum=(
-        r"False for every reading: 'Ω n ln n ϵ triplets' (the text at hand has lost a fraction: $n\ln\frac n\epsilon$, "
-        r"to which the remark's 'ln 1 ϵ dependence' points, or $\frac{n\ln n}\epsilon$) cannot suffice in the active "
-        r"setting, ε being 'the crowd noise level ϵ', as the remark has it. Either number of answers carries fewer "
-        r"bits than the partition has, for small ε: at n = 1000, k = 4, ε = 0.05 under a hundredth and under a fifth "
-        r"of them. The dependence $1/\epsilon^2$ that the remark leaves open is necessary."
-    ),
-)
+@check("N20", "Remark 2", kind="deterministic")
 def answers_carry_few_bits(quick=True):
-    "C(ε) against the channel's table and ε²; partitions counted; bits in n ln(n/ε) answers."
+    r"""An answer carries at most $C(\epsilon)\le\epsilon^2$ bits; so $m\ge(\text{bits}/2-1)/\epsilon^2$ answers are
+    needed for a success probability of ½, passive or active
+
+    C(ε) against the channel's table and ε²; partitions counted; bits in n ln(n/ε) answers.
+
+    Erratum. False for every reading: 'Ω n ln n ϵ triplets' (the text at hand has lost a fraction: $n\ln\frac
+    n\epsilon$, to which the remark's 'ln 1 ϵ dependence' points, or $\frac{n\ln n}\epsilon$) cannot suffice in the
+    active setting, ε being 'the crowd noise level ϵ', as the remark has it. Either number of answers carries fewer bits
+    than the partition has, for small ε: at n = 1000, k = 4, ε = 0.05 under a hundredth and under a fifth of them. The
+    dependence $1/\epsilon^2$ that the remark leaves open is necessary.
+    """
     rows = []
     for epsilon in np.linspace(0.01, 1, 12 if quick else 200):
         joint = np.array([[1 + epsilon, 1 - epsilon], [1 - epsilon, 1 + epsilon]]) / 4
@@ -134,15 +131,13 @@ def answers_carry_few_bits(quick=True):
     return compare_rows(rows, "epsilon what left relation right", tol=tol)
 
 # %% ../../nbs/theory/14_n20_remarks.ipynb #557c4c24
-@check(
-    "N20",
-    "Remark 3",
-    r"If $c_1\sqrt{n\ln n}/n_{\min}<\delta\le1$ then $k<\frac1{c_1}\sqrt{n/\ln n}$, for any sizes; "
-    r"for equal clusters and $\delta=1$ they are equivalent",
-    "deterministic",
-)
+@check("N20", "Remark 3", kind="deterministic")
 def few_clusters(quick=True, exponent=0.5, rng=0):
-    "k against (n/ln n)^exponent per c₁: random sizes, then equal ones with δ = 1."
+    r"""If $c_1\sqrt{n\ln n}/n_{\min}<\delta\le1$ then $k<\frac1{c_1}\sqrt{n/\ln n}$, for any sizes; for equal clusters
+    and $\delta=1$ they are equivalent
+
+    k against (n/ln n)^exponent per c₁: random sizes, then equal ones with δ = 1.
+    """
     seed, rng = rng, as_rng(rng)
     cases = []
     for n, _ in product((20, 300, 10**4), range(20 if quick else 500)):
@@ -165,16 +160,13 @@ def questions_with_an_item(n_objects, kind):
     return 3 * pairs if asks_triplets(kind) else n_questions(n_objects, kind) - comb(pairs, 2)
 
 
-@check(
-    "N20",
-    "Remark 4, counting",
-    r"An item is in $3\binom{n-1}2$ triplet questions, a share of $3/n$, and in "
-    r"$\binom{\binom n2}2-\binom{\binom{n-1}2}2$ quadruplet questions; "
-    r"$k^2n(\ln n)^2=n^2\ln n$ at $k=\sqrt{n/\ln n}$",
-    "exact enumeration",
-)
+@check("N20", "Remark 4, counting", kind="exact enumeration")
 def items_in_questions(quick=True):
-    "Queries listed and counted; the share; the number at the largest k."
+    r"""An item is in $3\binom{n-1}2$ triplet questions, a share of $3/n$, and in $\binom{\binom
+    n2}2-\binom{\binom{n-1}2}2$ quadruplet questions; $k^2n(\ln n)^2=n^2\ln n$ at $k=\sqrt{n/\ln n}$
+
+    Queries listed and counted; the share; the number at the largest k.
+    """
     rows = []
     for n, kind in product(range(3, 7 if quick else 10), ("triplets", "quadruplets")):
         count = sum(0 in (*one, *two) for one, two in all_questions(n, kind))
@@ -192,14 +184,16 @@ def items_in_questions(quick=True):
 @check(
     "N20",
     "Remark 4, uniform sampling",
-    r"With $\frac34$ of $\frac13n\ln n$ triplets or $\frac14n\ln n$ quadruplets some item is in none "
-    r"with probability $\ge0.85$; with twice those numbers, with probability $\le0.15$ ($n=200$)",
-    "Monte Carlo",
+    kind="Monte Carlo",
     false_passes=0.001,
     power="true rates of 0.97 and 0.03 pass with probability above 0.97 each (quick run)",
 )
 def some_item_is_missed(quick=True, false_passes=0.001, n_objects=200, rng=0):
-    "Bounds of the rate at which an object is missed; the numbers from the share of queries with an object."
+    r"""With $\frac34$ of $\frac13n\ln n$ triplets or $\frac14n\ln n$ quadruplets some item is in none with probability
+    $\ge0.85$; with twice those numbers, with probability $\le0.15$ ($n=200$)
+
+    Bounds of the rate at which an object is missed; the numbers from the share of queries with an object.
+    """
     seed, n, runs, rng = rng, n_objects, 150 if quick else 2000, as_rng(rng)
     w = np.triu(rng.normal(size=(n, n)), 1)
     w = w + w.T
@@ -215,24 +209,20 @@ def some_item_is_missed(quick=True, false_passes=0.001, n_objects=200, rng=0):
     return compare(*sides, kind=kind, share=share, missed=missed, random=random)
 
 # %% ../../nbs/theory/14_n20_remarks.ipynb #ab109046
-@check(
-    "N20",
-    "Remark 5",
-    r"For $m\ge n^2/\epsilon^2$ and $n\ge100$ the interval of λ has the ratio $\delta n_{\min}/\sqrt{n\ln n}$, "
-    r"whatever $m$; and $m=n^2/\epsilon^2$ meets the sharp condition whenever $\delta\ge\sqrt{n\ln n}/n_{\min}$",
-    "deterministic",
-    erratum=(
-        r"As the text at hand prints it: Remark 5 does not follow from the theorem's condition "
-        r"$m>c_2n^3(\ln n)^2/(\epsilon\delta n_{\min})^2$: "
-        r"at the smallest δ this asks for $n^2\ln n/\epsilon^2$, as Remark 4 says. "
-        r"With ε in the second term of the maximum (the text does not show it) the interval of λ is non-empty from "
-        r"$n^2/\epsilon^2$ on; so the printed condition loses a factor $\ln n$, and Remark 4's 'can only be tackled "
-        r"using at least' $\Omega(n^2\ln n)$ passive comparisons is not so: by the sharper condition checked here, "
-        r"$n^2/\epsilon^2$ are enough."
-    ),
-)
+@check("N20", "Remark 5", kind="deterministic")
 def interval_stops_moving(quick=True):
-    "Ratio of the ends at several m; thresholds of m at the smallest δ per n²/ε²."
+    r"""For $m\ge n^2/\epsilon^2$ and $n\ge100$ the interval of λ has the ratio $\delta n_{\min}/\sqrt{n\ln n}$,
+    whatever $m$; and $m=n^2/\epsilon^2$ meets the sharp condition whenever $\delta\ge\sqrt{n\ln n}/n_{\min}$
+
+    Ratio of the ends at several m; thresholds of m at the smallest δ per n²/ε².
+
+    Erratum. As the text at hand prints it: Remark 5 does not follow from the theorem's condition $m>c_2n^3(\ln
+    n)^2/(\epsilon\delta n_{\min})^2$: at the smallest δ this asks for $n^2\ln n/\epsilon^2$, as Remark 4 says. With ε
+    in the second term of the maximum (the text does not show it) the interval of λ is non-empty from $n^2/\epsilon^2$
+    on; so the printed condition loses a factor $\ln n$, and Remark 4's 'can only be tackled using at least'
+    $\Omega(n^2\ln n)$ passive comparisons is not so: by the sharper condition checked here, $n^2/\epsilon^2$ are
+    enough.
+    """
     rows = []
     for n, epsilon, share in product((100, 1000, 10**5, 10**8), (0.05, 0.5, 1.0), (0.5, 0.1)):
         n_min = round(share * n)
@@ -253,9 +243,12 @@ def interval_stops_moving(quick=True):
     return compare_rows(rows, "n epsilon n_min what left relation right", tol=tol)
 
 # %% ../../nbs/theory/14_n20_remarks.ipynb #e3ec161e
-@check("N20", "Remark 6", r"AddS-3 and AddS-4 are the same for $w$ and for $g(w)$, $g$ increasing", "deterministic")
+@check("N20", "Remark 6", kind="deterministic")
 def only_order_matters(quick=True, rng=0):
-    "Differing entries of AddS between w, exp w, its distribution function, and a transformation with heavy tails."
+    """AddS-3 and AddS-4 are the same for $w$ and for $g(w)$, $g$ increasing
+
+    Differing entries of AddS between w, exp w, its distribution function, and a transformation with heavy tails.
+    """
     from scipy.special import ndtr
 
     w = np.array(planted_partition([8, 7, 5], *gaussians(0.5, 1.0), rng).similarity)

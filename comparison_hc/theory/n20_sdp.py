@@ -64,15 +64,13 @@ def dual_solution(S, labels, lam):
     return rest @ (lam * np.eye(len(S)) - S) @ rest, Gamma * (P == 0), alpha
 
 
-@check(
-    "N20",
-    "Proposition 1, the dual",
-    r"$\Lambda=\lambda I-S-\Gamma+\frac12(\alpha\mathbf 1^T+\mathbf 1\alpha^T)$ and $\Lambda X^*=0$; "
-    r"$\sum_i\alpha_i=\operatorname{tr}(SX^*)-\lambda k$: for any S and λ",
-    "deterministic",
-)
+@check("N20", "Proposition 1, the dual", kind="deterministic")
 def dual_is_stationary(quick=True, rng=0):
-    "Largest entry of each difference on random matrices, singletons and a single block included."
+    r"""$\Lambda=\lambda I-S-\Gamma+\frac12(\alpha\mathbf 1^T+\mathbf 1\alpha^T)$ and $\Lambda X^*=0$;
+    $\sum_i\alpha_i=\operatorname{tr}(SX^*)-\lambda k$: for any S and λ
+
+    Largest entry of each difference on random matrices, singletons and a single block included.
+    """
     seed, rng = rng, as_rng(rng)
     rows = []
     for sizes, lam in product(([3, 2], [1, 4, 1], [5], [1, 1, 1, 1], [6, 5, 4]), (-0.5, 0.3, 4.0)):
@@ -148,16 +146,14 @@ def noisy_instances(quick, rng):
         yield str(sizes), noise, S + (shift[:, None] + shift), labels, blocks
 
 
-@check(
-    "N20",
-    "Proposition 1, steps 4 and 5",
-    r"$\lambda_{\max}((I-P)S(I-P))\le\|S-\tilde S\|_2$ and $\Gamma_{ij}\ge\Delta_1-6\Delta_2-\lambda/n_{\min}$: "
-    r"the printed interval lies in that of the first form, also without $\Delta_1/2$; "
-    r"and every certificate lies in the necessary interval",
-    "deterministic",
-)
+@check("N20", "Proposition 1, steps 4 and 5", kind="deterministic")
 def intervals_are_nested(quick=True, rng=0):
-    "Ends of each interval against those of the next; with the worst rows 4Δ2/n of 6Δ2 are left."
+    r"""$\lambda_{\max}((I-P)S(I-P))\le\|S-\tilde S\|_2$ and $\Gamma_{ij}\ge\Delta_1-6\Delta_2-\lambda/n_{\min}$: the
+    printed interval lies in that of the first form, also without $\Delta_1/2$; and every certificate lies in the
+    necessary interval
+
+    Ends of each interval against those of the next; with the worst rows 4Δ2/n of 6Δ2 are left.
+    """
     rows = []
     for sizes, noise, S, labels, blocks in noisy_instances(quick, as_rng(rng)):
         ends = optimality_intervals(S, labels, blocks)
@@ -185,15 +181,13 @@ def ideal_upper_end(blocks, sizes):
     return float(ends[~np.eye(len(sizes), dtype=bool)].min())
 
 
-@check(
-    "N20",
-    "section 3, ideal case",
-    r"For $S=\tilde S$, $X^*$ is the unique optimum exactly for $0<\lambda<\min_{\ell\ne m}"
-    r"\frac{2n_\ell n_m}{n_\ell+n_m}\big(\frac{\Sigma_{\ell\ell}+\Sigma_{mm}}2-\Sigma_{\ell m}\big)$",
-    "deterministic",
-)
+@check("N20", "section 3, ideal case", kind="deterministic")
 def ideal_interval_is_exact(quick=True, rng=2):
-    "Both intervals against the formula; X* with two blocks joined, or one split, against X* on either side."
+    r"""For $S=\tilde S$, $X^*$ is the unique optimum exactly for $0<\lambda<\min_{\ell\ne m}\frac{2n_\ell
+    n_m}{n_\ell+n_m}\big(\frac{\Sigma_{\ell\ell}+\Sigma_{mm}}2-\Sigma_{\ell m}\big)$
+
+    Both intervals against the formula; X* with two blocks joined, or one split, against X* on either side.
+    """
     seed, rng = rng, as_rng(rng)
     rows = []
     for sizes in ([4, 4], [2, 7], [3, 4, 5], [2, 2, 2, 6]) * (1 if quick else 10):
@@ -276,16 +270,13 @@ def solve_by_definition(S, lam, objective=None, slack=1e-6):
     return X.value
 
 
-@check(
-    "N20",
-    "Proposition 1",
-    r"$X^*$ is the unique optimal solution of SDP-$\lambda$ for "
-    r"$\|S-\tilde S\|_2<\lambda<\min_\ell n_\ell\min\{\Delta_1/2,\Delta_1-6\Delta_2\}$; "
-    r"also in the wider intervals of its proof",
-    "deterministic",
-)
+@check("N20", "Proposition 1", kind="deterministic")
 def planted_matrix_is_the_unique_optimum(quick=True, rng=0):
-    "Interior-point value against that of X* at both ends; inside, the smallest ⟨X*, X⟩ among nearly optimal X."
+    r"""$X^*$ is the unique optimal solution of SDP-$\lambda$ for $\|S-\tilde S\|_2<\lambda<\min_\ell
+    n_\ell\min\{\Delta_1/2,\Delta_1-6\Delta_2\}$; also in the wider intervals of its proof
+
+    Interior-point value against that of X* at both ends; inside, the smallest ⟨X*, X⟩ among nearly optimal X.
+    """
     seed, rng = rng, as_rng(rng)
     cases = (([4, 4], 0.3), ([3, 5], 0.01), ([3, 3, 3], 0.03))
     if not quick:
@@ -317,14 +308,12 @@ def planted_matrix_is_the_unique_optimum(quick=True, rng=0):
     return compare_rows(rows, "sizes noise interval what left relation right", random=random)
 
 # %% ../../nbs/theory/12_n20_sdp.ipynb #sdp-broken
-@check(
-    "N20",
-    "Proposition 1, condition broken",
-    r"Outside the necessary interval $X^*$ is not optimal: the solver's value is larger",
-    "deterministic",
-)
+@check("N20", "Proposition 1, condition broken", kind="deterministic")
 def outside_it_fails(quick=True, rng=1):
-    "Gain of the interior-point solution over X*, on matrices whose necessary interval is not empty."
+    """Outside the necessary interval $X^*$ is not optimal: the solver's value is larger
+
+    Gain of the interior-point solution over X*, on matrices whose necessary interval is not empty.
+    """
     seed, rng = rng, as_rng(rng)
     rows = []
     for sizes, noise in (([4, 4], 0.1), ([3, 5], 0.2), ([3, 3, 3], 0.1)):
@@ -338,15 +327,13 @@ def outside_it_fails(quick=True, rng=1):
     return compare_rows(rows, "sizes noise end trace left", relation=">", right=1e-4, random=random)
 
 # %% ../../nbs/theory/12_n20_sdp.ipynb #510d874b
-@check(
-    "N20",
-    "Proposition 1, the certificate",
-    r"Whenever the printed interval is not empty, `certify` proves $X^*$ optimal in all of it "
-    r"(and in the first form's); it never leaves the necessary interval",
-    "deterministic",
-)
+@check("N20", "Proposition 1, the certificate", kind="deterministic")
 def certificate_covers_the_proposition(quick=True, rng=7):
-    "Ends of the certified interval against those of the printed, the first and the necessary one."
+    """Whenever the printed interval is not empty, `certify` proves $X^*$ optimal in all of it (and in the first
+    form's); it never leaves the necessary interval
+
+    Ends of the certified interval against those of the printed, the first and the necessary one.
+    """
     rows, n_open = [], 0
     for sizes, noise, S, labels, blocks in noisy_instances(quick, as_rng(rng)):
         ends, c = optimality_intervals(S, labels, blocks), certify(S, labels)
@@ -364,14 +351,12 @@ def certificate_covers_the_proposition(quick=True, rng=7):
     return compare_rows(rows, "sizes noise what left relation right", tol=1e-6, random=random)
 
 # %% ../../nbs/theory/12_n20_sdp.ipynb #7bfaf33a
-@check(
-    "N20",
-    "section 5, the trace falls",
-    r"$\operatorname{tr}X_\lambda$ does not grow with λ; SPUR's objective is 1 for $X^*$ and $J/n$, less for others",
-    "deterministic",
-)
+@check("N20", "section 5, the trace falls", kind="deterministic")
 def trace_falls(quick=True, rng=5):
-    "Interior-point traces on a grid of λ for random matrices; SPUR's objective of solutions, of X* and of J/n."
+    r"""$\operatorname{tr}X_\lambda$ does not grow with λ; SPUR's objective is 1 for $X^*$ and $J/n$, less for others
+
+    Interior-point traces on a grid of λ for random matrices; SPUR's objective of solutions, of X* and of J/n.
+    """
     seed, rng = rng, as_rng(rng)
     rows = []
     for sizes, noise in (([4, 4], 0.5), ([3, 3, 3], 1.0)):
