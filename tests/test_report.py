@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from PIL import Image
+from shared import chain
 
 from comparison_hc.cli import main
 from comparison_hc.comparisons import Quadruplets, Triplets
@@ -664,6 +665,19 @@ def test_support_badges_and_names_never_collide_at_85_mm(opened, seed):
                 wide = min(a["right"], b["right"]) - max(a["left"], b["left"])
                 tall = min(a["bottom"], b["bottom"]) - max(a["top"], b["top"])
                 assert wide < 1 or tall < 4, (side, one, other)  # boxes of text are higher than its digits
+
+
+def test_a_chain_of_two_thousand_leaves_is_unfolded(opened, tmp_path):
+    "As deep as it is large; the picture that is saved has every name, in the order of the tree."
+    tree = chain(2000)
+    page = opened(Result(tree, None, "Chain"))
+    page.page.locator("#unfold").click()
+    with page.page.expect_download() as download:
+        page.page.locator("#save-svg").click()
+    download.value.save_as(tmp_path / "all.svg")
+    texts = [text for text in ElementTree.parse(tmp_path / "all.svg").getroot().iter(f"{SVG}text")]
+    names = sorted((place_of_text(text)[1], text.text) for text in texts if text.get("class") == "name")
+    assert len(names) == 2000 and {name for _, name in names} == set(map(str, range(2000)))
 
 
 def test_branches_of_a_larger_overview_stay_folded(opened, monkeypatch):

@@ -318,6 +318,7 @@ class TreeFigure:
     def _set_texts(self, labels, names, class_texts):
         "Text of every end, cut where it does not fit, and where branches end and names begin."
         K, size = self.tree.n_leaves, self.size
+        self.leaf_of = {i: leaf for leaf, cluster in enumerate(self.tree.initial_clusters) for i in cluster}
         for leaf, (i, *others) in enumerate(self.tree.initial_clusters):
             labels[leaf] = labels[leaf] if others else " ".join(names[i].split())
         whole = {v: (labels[v], " " + class_texts[v] if class_texts else "") for v in self.ends if v < K}
@@ -346,9 +347,8 @@ class TreeFigure:
     def _collapsed_text(self, node, labels, longest=34):
         "The first names under a collapsed node, and how many objects it holds."
         start, size = self.tree.starts[node], self.tree.sizes[node]
-        leaf_of = {i: leaf for leaf, cluster in enumerate(self.tree.initial_clusters) for i in cluster}
         first = self.tree.leaf_order()[start : start + min(size, 3)].tolist()
-        text = ", ".join(dict.fromkeys(labels[leaf_of[i]] for i in first))
+        text = ", ".join(dict.fromkeys(labels[self.leaf_of[i]] for i in first))
         return f"{text[:longest].rstrip(', ')}… ({size:,} objects)"
 
     def _set_heights(self):

@@ -62,7 +62,7 @@ SUPPORT_WORDS = {
 }
 MOST_CONSENSUS = 300  # objects; a consensus of more is not drawn on the page
 LABELS_HEADER = ("object", "cluster")
-MOST_UNFOLDED = 1000  # leaves of a tree that a page can show all at once
+MOST_UNFOLDED = 20_000  # leaves of a tree that a page can show all at once
 MOST_CUTS = 60  # numbers of clusters that a page offers, unless more were asked for
 
 

@@ -24,14 +24,13 @@ const span = (line, ...ends) => ends.forEach((end, i) => line.setAttribute((data
 
 // Places across the tree: the ends in drawing order, a merge half-way between its children.
 function layout() {
-  const across = new Map(), ends = [];
-  const visit = node => {
-    const end = node < K || state.folded.has(node);
-    across.set(node, end ? data.start + data.pitch * (ends.push(node) - .5)
-      : data.children[node - K].map(visit).reduce((a, b) => a + b) / 2);
-    return across.get(node);
-  };
-  visit(root);
+  const across = new Map(), seen = new Set([root]), isEnd = node => node < K || state.folded.has(node);
+  for (const node of seen) if (!isEnd(node)) data.children[node - K].forEach(child => seen.add(child));
+  const ends = [...seen].filter(isEnd).sort((a, b) => data.starts[a] - data.starts[b]);
+  ends.forEach((node, row) => across.set(node, data.start + data.pitch * (row + .5)));
+  for (const node of [...seen].filter(v => !isEnd(v)).sort((a, b) => a - b)) {
+    across.set(node, data.children[node - K].map(child => across.get(child)).reduce((a, b) => a + b) / 2);
+  }
   return {across, ends};
 }
 const home = layout();
