@@ -422,7 +422,7 @@ def test_records(tmp_path):
     with pytest.raises(InputError, match="record 1, must be complete"):
         read_comparisons(path, columns=columns)
     with pytest.warns(InputWarning, match="1 of 7 rows"):
-        assert named(read_comparisons(path, columns=columns, drop_invalid=True)) == rows
+        assert named(read_comparisons(path, columns=columns, answer="response", drop_invalid=True)) == rows
 
 
 def test_what_stands_above_the_records_can_be_asked_for(tmp_path):

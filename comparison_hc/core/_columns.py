@@ -52,6 +52,7 @@ SIGNATURES = {  # columns by which a file of a tool is known
     "gorilla": ("Participant Private ID",),
     "qualtrics": ("ResponseId", "RecordedDate"),
     "mturk": ("HITId", "WorkerId"),
+    "inquisit": ("blockcode", "trialcode"),
     "labjs": ("sender", "sender_type"),
 }
 NUMBER = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]\d+)?"  # 1e3 may be a code; programs write 1e+03
@@ -192,8 +193,8 @@ def _person_rank(name):
 
 
 def split_number(name):
-    "(name without its number, number): of image2 image# and 2, of b # and b. Letters count as numbers."
-    match = re.search(r"\d+|(?:^|(?<=[_. -]))[a-zA-Z]$", name)
+    "(name without its number, number): of image2 image# and 2, of b # and b, of docA doc# and a."
+    match = re.search(r"\d+|(?:^|(?<=[_. -]))[a-zA-Z]$|(?<=[a-z])[A-Z]$", name)
     if match is None:
         return name, ""
     return name[: match.start()] + "#" + name[match.end() :], match[0].lower().rjust(9)
@@ -222,6 +223,10 @@ def _columns_by_role(names, columns):
         groups = [stem for stem in dict.fromkeys(stems) if "#" in stem and stems.count(stem) in (2, 3)]
         if "shown" not in found and len(groups) == 1:
             found["shown"] = [c for c, stem in zip(candidates, stems) if stem == groups[0]]
+            letters = {split_number(names[c])[1].strip(): c for c in found["shown"]}
+            if letters.keys() == set("abx") and "anchor" not in found:  # X is like A or like B
+                found["anchor"] = [letters["x"]]
+                found["shown"].remove(letters["x"])
     found["shown"] = _in_order(found.get("shown", []), names)
     for role in ("answer", "anchor"):
         found[role] = [c for c in found.get(role, []) if c not in found["shown"]]
@@ -252,6 +257,11 @@ def told_columns(columns, names):
     plain = names is not None and all("," not in names[c] and names.count(names[c]) == 1 for c in columns)
     told = [names[c] if plain else c for c in columns]
     return f"columns={told} (--columns {shlex.quote(','.join(map(str, told)))})"
+
+
+def told_answer(text):
+    "How a user says this column of answers, or what its codes mean."
+    return f"answer={text!r} (--answer {shlex.quote(text)})"
 
 
 def find_roles(table, options):
@@ -293,7 +303,7 @@ def _roles_by_name(table, options, rest, answer):
         objects = [c for c in rest if c != picked] if answer is None and len(rest) == width + 1 else rest
         if len(objects) != width:
             beside = " beside those with other roles" if len(rest) < table.frame.shape[1] else ""
-            how = _likely_columns(table, kind, rest) or "say columns=… (--columns …) if the file has others"
+            how = _likely_columns(table, kind, rest, by_role, answer) or _likely_records(table)
             twice = [name for name in dict.fromkeys(names or ()) if name and names.count(name) > 1]
             how += "; " * bool(twice) + ", ".join(f"{name!r} is there {names.count(name)} times" for name in twice)
             shown = "" if names is None else ": " + ", ".join(names[c] for c in rest)
@@ -308,36 +318,53 @@ def _roles_by_name(table, options, rest, answer):
     return found
 
 
-def _likely_columns(table, kind, rest):
-    "What would make a file readable, by which columns share names as those of objects do; empty if that is not clear."
-    names, width, cells = table.names, WIDTHS[kind], {c: table.frame[c].to_numpy() for c in rest}
+def _likely_columns(table, kind, rest, by_role, answer):
+    "What would make a file readable, by what columns are called or which of them share names; empty if unclear."
+    names, width = table.names, WIDTHS[kind]
+    cells = {c: table.frame[c].to_numpy() for c in rest}
     found = {c: set(cells[c]) - {""} for c in rest}
-    groups = []  # of columns that share at least two cells
-    for c in rest:
-        near = [group for group in groups if any(len(found[c] & found[d]) > 1 for d in group)]
-        groups = [group for group in groups if group not in near] + [sorted(sum(near, [c]))]
-    sizes = [len(group) for group in groups if len(group) > 1]
-    alike = next(
-        (group for group in groups if len(group) == max(sizes, default=0) and sizes.count(len(group)) == 1), []
-    )
-    if len(alike) == width:
-        answers = [c for c in rest if c not in alike and 1 < len(found[c]) <= width]
-    elif len(alike) == width + 1:
-        answers = [c for c in alike if np.any([cells[c] == cells[d] for d in alike if d != c], axis=0).all()]
-    else:
-        return ""
-    named = [c for c in answers if names is not None and role_of_name(name_parts(names[c])) == "answer"]
-    answers = named if len(answers) > 1 else answers
-    objects = [c for c in alike if c not in answers]
-    if len(objects) != width or len(answers) > 1:
+    sides = [_only(by_role, "anchor", "middle"), *_sides(by_role, "left", "right")] if kind == "triplets" else [None]
+    alike = _sharing(found) if None in sides else sides
+    few = [c for c in rest if c not in alike and 1 < len(found[c]) <= 3]
+    if len(alike) == width + 1:
+        few = [c for c in alike if np.any([cells[c] == cells[d] for d in alike if d != c], axis=0).all()]
+        few = few or [c for c in by_role.get("answer", ()) if c in alike]
+    named = [c for c in few if c in by_role.get("answer", ())]
+    few = named if len(few) > 1 else few
+    objects = [c for c in alike if c not in few]
+    if len(objects) != width or answer is None and len(few) > 1:
         return ""
     text = told_columns(objects, names)
-    if not answers:
+    if answer is None and not few:
         order = {"triplets": "anchor, nearer, farther"}.get(kind, "that of the kind")
         return f"say {text}, in the order {order}, if these are the objects"
-    name = str(answers[0] if names is None else names[answers[0]])
-    told = f"answer={name!r} (--answer {shlex.quote(name)})"
-    return f"say {text} and {told}, if these are the objects shown and the answer"
+    if answer is not None:
+        return f"say {text}, if these are the objects shown"
+    name = str(few[0] if names is None else names[few[0]])
+    numbered = names is not None and len({split_number(names[c])[0] for c in objects}) == 1
+    if kind == "triplets" and numbered and len(found[few[0]]) == 3:
+        return f"say kind='odd-one-out' or 'central' (--kind …) if {name!r} says which of three was chosen"
+    return f"say {text} and {told_answer(name)}, if these are the objects shown and the answer"
+
+
+def _likely_records(table):
+    "Where records seem to be inside of the records that were read, or that nothing is known."
+    lists = (re.match(r"([^.]+)\.\d+\.", name) for name in table.names or ())
+    inside = next((match[1] for match in lists if match), None)
+    if inside is None or table.unit not in ("record", "line"):
+        return "say columns=… (--columns …) if the file has others"
+    records = f"{'*.' * (table.unit == 'record')}{inside}.*"
+    return f"say records={records!r} (--records {shlex.quote(records)}) if these are the answers"
+
+
+def _sharing(found):
+    "The largest group of columns that share at least two cells, or none if there are several."
+    groups = []
+    for c, cells in found.items():
+        near = [group for group in groups if any(len(cells & found[d]) > 1 for d in group)]
+        groups = [group for group in groups if group not in near] + [sorted(sum(near, [c]))]
+    largest = [group for group in groups if len(group) == max(map(len, groups)) > 1]
+    return largest[0] if len(largest) == 1 else []
 
 
 def _only(by_role, *roles):
@@ -417,12 +444,18 @@ def _refuse_contradictions(found, by_role, kind, names):
         meant = {"odd": "odd-one-out", "central": "central"}.get(role_of[clash], "triplets")
         rule = f"told, as a column is called {names[clash]!r}: kind={meant!r} (--kind {meant}), or "
         require(False, "kind", rule + told_columns(found.objects, names), kind)
+    chosen = next((c for c in found.objects if role_of.get(c) == "answer"), found.objects[0])
+    if kind in ("central", "odd-one-out") and found.basis == "by position" and chosen != found.objects[0]:
+        likely = told_columns([chosen, *(c for c in found.objects if c != chosen)], names)
+        require(
+            False, "columns", f"told with the chosen one first, such as {likely}", [names[c] for c in found.objects]
+        )
     if kind != "triplets":
         return
     roles = [{"middle": "anchor"}.get(role_of.get(c), role_of.get(c)) for c in found.objects]
     places = IN_TRIPLET if found.answer is None else IN_TRIPLET[:1]
     clash = any(role in IN_TRIPLET and role != place for role, place in zip(roles, places))
-    clash |= found.basis == "by position" and roles[0] in ("left", "right")
+    clash |= found.basis == "by position" and (roles[0] in ("left", "right") or "answer" in (roles[0], roles[2]))
     if clash or found.basis == "by position" and any(len(by_role.get(role, ())) > 1 for role in IN_TRIPLET):
         order = [IN_TRIPLET.index(role) if role in IN_TRIPLET else 1 for role in roles]
         likely = [c for _, c in sorted(zip(order, found.objects), key=lambda pair: pair[0])]

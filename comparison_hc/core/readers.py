@@ -28,6 +28,7 @@ from ._columns import (
     role_of_name,
     sorted_names,
     split_number,
+    told_answer,
     told_columns,
 )
 from ._rows import is_name
@@ -451,10 +452,11 @@ def chosen_options(cells, shown, options, others=(), name=None, told=None):
     best = max(n_read, key=n_read.get)
     complete = [said for said, n in n_read.items() if n == len(cells)]
     column = "the answer" if name is None else f"column {name!r}"
-    settle = f"answer='{name or 'COLUMN'}:{different[0]}={called[0]}'"
+    told_codes = ",".join(f"{word}={option}" for word, option in zip(sorted_names(different), called))
+    settle = told_answer(f"{name or 'COLUMN'}:{told_codes}")
     for other in complete[1:]:
         rule = f"clear: the values of {column} are {complete[0]} as well as {other}, and mean different things"
-        rule += f"; say what they mean, such as {settle} (--answer …)"
+        rule += f"; say what they mean, such as {settle}"
         require((found[other] == found[complete[0]]).all(), "answer", rule, sorted(different)[:5])
     known = [code for code in codes if code in meaning.get(best, ())]
     usual = best in (BY_NAME, BY_FILE) or len(known) > 1 or any(len(code) > 3 for code in known)
@@ -468,13 +470,13 @@ def chosen_options(cells, shown, options, others=(), name=None, told=None):
     if not explained:
         numbers = numbers if usual else np.full(len(cells), -1)
         strange = cells[numbers < 0][0]
-        other = f"say missing={strange!r} (--missing {strange}); else say what the values mean: {settle}"
+        other = f"say missing={strange!r} (--missing {strange}); else say what the values mean, such as {settle}"
         rule += f" (if {strange!r} is not an answer, {other})"
     truth = " for the first" in best or best == "a number from 0 to 1" and PLACES.isdisjoint(name_parts(name or ""))
     if truth and not tells and name is not None and coding:
         turned = ",".join(f"{w}={called[1 - called.index(o)]}" for w, o in coding)
         taken = " and ".join(f"{w} is taken for {o}" for w, o in coding)
-        note = f"in {column}, {taken}; if it is the other way round, say answer='{name}:{turned}' (--answer …)"
+        note = f"in {column}, {taken}; if it is the other way round, say {told_answer(f'{name}:{turned}')}"
     return Chosen(numbers, coding, note, rule, explained)
 
 
@@ -731,8 +733,10 @@ def _role_notes(roles, kind, names):
     if names is None:
         return []
     notes, words = [], [set(name_parts(names[c])) for c in roles.objects]
+    stems = [split_number(names[c])[0] for c in roles.objects]
     if kind == "triplets" and roles.answer is None:
-        if {"left", "right"} <= words[1] | words[2] and not words[1] & words[2] & {"left", "right"}:
+        sides = {"left", "right"} <= words[1] | words[2] and not words[1] & words[2] & {"left", "right"}
+        if sides or stems[0] != stems[1] == stems[2] and "#" in stems[1] != "#":  # choice1 and choice2
             what = f"column {names[roles.objects[1]]!r} is taken for the choice in every row"
             other = "say answer=… (--answer …), the column that tells who was chosen"
             notes.append(f"{what}; if it is only what was shown there, {other}")
@@ -741,7 +745,7 @@ def _role_notes(roles, kind, names):
         if roles.basis == "as told" and wrong:
             what = f"column {names[roles.objects[wrong[0]]]!r} is taken for the {IN_TRIPLET[wrong[0]]}, as you say"
             notes.append(f"{what}; its name says something else")
-    numbered = len({split_number(names[c])[0] for c in roles.objects}) == 1 and list(names[:3]) != ["i", "j", "k"]
+    numbered = len(set(stems)) == 1 and list(names[:3]) != ["i", "j", "k"]
     if (
         kind in ("central", "odd-one-out")
         and roles.answer is None
