@@ -67,6 +67,17 @@ def trials(*keys, codes=(0, 1), wrap=str):
     return found
 
 
+def inquisit(codes):
+    "Raw data of Inquisit, with a page of instructions."
+    header = "date time subject trialnum blockcode trialcode response latency".split()
+    header += [f"stimulus{what}{n}" for n in (1, 2, 3) for what in ("number", "item", "onset")]
+    rows = [("021923", "13:24", 7, 1, "intro", "page", "57", 900, 1, "Welcome!", 0, *[0] * 6)]
+    for n, (row, left) in enumerate(zip(SHOWN, LEFT)):
+        items = [cell for name in row for cell in (NUMBER[name] + 1, name, 0)]
+        rows.append(("021923", "13:24", 7, n + 2, "test", "triplet", codes[not left], 700 + n, *items))
+    return text(rows, header, "\t")
+
+
 def saved(array):
     "A NumPy file."
     file = io.BytesIO()
@@ -360,6 +371,35 @@ RIGHT = {
         "2 tags around JSON",
     ),
     "query and ref1, ref2": (shown("qp", "query,ref1,ref2,response"), dict(answer="response:q,p"), "by name"),
+    "docA and docB": (
+        shown("ab", "Input.query,Input.docA,Input.docB,Answer.radio"),
+        dict(format="mturk"),
+        "a is Input.docA",
+    ),
+    "ABX": (
+        text([(x, y, a, "AB"[not left]) for (a, x, y), left in zip(SHOWN, LEFT)], "A,B,X,response"),
+        dict(answer="response"),
+        "X = anchor",
+    ),
+    "buttons through pandas": (json.dumps(trials(codes=(0.0, 1.0))), dict(file="a.json", format="jspsych"), ""),
+    "Inquisit": (
+        inquisit(("left picture", "right picture")),
+        dict(
+            file="a.iqdat",
+            format="inquisit",
+            columns=["stimulusitem1", "stimulusitem2", "stimulusitem3"],
+            answer="response:left picture,right picture",
+        ),
+        "subject = respondent",
+    ),
+    "the answer that is filled most often": (
+        text(
+            [("ann", *row, "no" if n == 3 else "", "ab"[not left]) for n, (row, left) in enumerate(zip(SHOWN, LEFT))],
+            "WorkerId,anchor,left,right,Answer.comment,Answer.pick",
+        ),
+        dict(format="mturk"),
+        "Answer.pick = answer",
+    ),
     "input and output": (
         shown(("left", "right"), "INPUT:image,INPUT:image_left,INPUT:image_right,OUTPUT:result").replace(",", "\t"),
         dict(file="a.tsv"),
@@ -440,7 +480,11 @@ REFUSED = {
         dict(file="c.csv", **SIDES, answer="ans", drop_invalid=True),
         ["--missing"],
     ),
-    "letters that mean nothing": (shown("fj"), SIDES | dict(answer="answer"), ["'f'", "answer='answer:f=left'"]),
+    "letters that mean nothing": (
+        shown("fj"),
+        SIDES | dict(answer="answer"),
+        ["'f'", "(--answer answer:f=left,j=right)"],
+    ),
     "codes without meaning": (shown("12"), SIDES | dict(answer="answer:1=up,2=down"), ["1=left", "'1=up'"]),
     "too many codes": (shown("12"), SIDES | dict(answer="answer:1,2,3"), ["2 codes, in the order of left, right"]),
     # cells
@@ -466,6 +510,73 @@ REFUSED = {
         "0,18,12,5,p,l.png,r.png,h.png,w.png,12\n1,2,3,2,p,x.png,y.png,z.png,x.png,3\n",
         dict(file="m.csv", format="salmon"),
         ["line 2", "what was shown"],
+    ),
+    "pairs and who was selected": (
+        text([(x, y, n) for (_, x, y), (_, n, _) in zip(SHOWN, ROWS)], "image_a,image_b,selected"),
+        {},
+        ["columns must be told in the order anchor, nearer, farther", "--columns"],
+    ),
+    "three and who was selected": (
+        text([(a, f, n) for a, n, f in ROWS], "image_a,image_b,selected"),
+        ODD,
+        ["with the chosen one first", "--columns selected,image_a,image_b"],
+    ),
+    "ABX without an answer": (
+        text([(n, f, a) for a, n, f in ROWS], "A,B,X"),
+        {},
+        ["columns must be told in the order anchor, nearer, farther", "--columns X,A,B"],
+    ),
+    # more columns than objects
+    "an answer of any name": (
+        text([(*row, "pq"[not left], 812) for row, left in zip(SHOWN, LEFT)], "Stim 1,Stim 2,Stim 3,eval,rt"),
+        {},
+        ["--columns 'Stim 1,Stim 2,Stim 3'", "--answer eval", "5 columns: Stim 1, Stim 2, Stim 3, eval, rt"],
+    ),
+    "a name of any name": (
+        text([(n, *row, row[1 + (not left)]) for n, (row, left) in enumerate(zip(SHOWN, LEFT), 7)], "no,q,w,e,r"),
+        {},
+        ["--columns q,w,e", "--answer r"],
+    ),
+    "objects and nothing else": (
+        text([(f"t{n}", *row) for n, row in enumerate(ROWS)], "trial,query_id,target_id1,target_id2"),
+        {},
+        ["--columns query_id,target_id1,target_id2", "in the order anchor, nearer, farther"],
+    ),
+    "an answer that is told": (
+        text([(n, *row, left) for n, (row, left) in enumerate(zip(SHOWN, LEFT), 7)], "no,q,w,e,r"),
+        dict(answer="r"),
+        ["--columns q,w,e", "if these are the objects shown"],
+    ),
+    "an answer of three": (
+        text(
+            [(*trio, at + 1, 812) for trio, at in zip(TRIOS, ODD_AT * 2)][1:] + [(*TRIOS[0], 2, 700)],
+            "image1,image2,image3,choice,rt",
+        ),
+        {},
+        ["kind='odd-one-out' or 'central' (--kind …) if 'choice' says which of three"],
+    ),
+    "records inside of records": (
+        json.dumps([{"worker": "ann", "screens": [dict(zip("pqr", row)) for row in ROWS[:3]]}]),
+        dict(file="a.json"),
+        ["--records '*.screens.*'"],
+    ),
+    "several answers of MTurk": (
+        text(
+            [("ann", *row, "no", n) for row, (_, n, _) in zip(SHOWN, ROWS)], "WorkerId,x,y,z,Answer.music,Answer.pick"
+        ),
+        dict(format="mturk"),
+        ["answer='Answer.music' (--answer Answer.music), or Answer.pick"],
+    ),
+    "Inquisit without columns": (inquisit("fj"), dict(file="a.iqdat"), ["--format inquisit"]),
+    "which item is the anchor": (
+        inquisit("fj"),
+        dict(file="a.iqdat", format="inquisit"),
+        ["--columns stimulusitem1,stimulusitem2,stimulusitem3"],
+    ),
+    "jsPsych without choices": (
+        json.dumps([{"trial_type": "x", **{f"column_{n}": 1 for n in range(30)}, "stimulus": "cat", "response": 0}]),
+        dict(file="a.json", format="jspsych"),
+        ["with the columns stimulus, choices", ", ".join(f"column_{n}" for n in range(30))],
     ),
     # forms
     "two separators": ("Doe,J;Roe,A;Poe\nRoe,A;Doe,J;Poe\n", {}, ["separator", "','", "';'", "--separator"]),
@@ -522,6 +633,13 @@ WARNED = {
         None,
     ),
     "sides without an answer": (text(ROWS, "anchor,left,right"), {}, ["--answer"], ROWS),
+    "options without an answer": (
+        text(ROWS, "probe,option1,option2"),
+        {},
+        ["'option1' is taken for the choice in every row", "--answer"],
+        ROWS,
+    ),
+    "pictures without an answer": (text(ROWS, "reference,imageA,imageB"), {}, ["'imageA'", "--answer"], ROWS),
     "counts": (
         text([(*row, 2) for row in ROWS], "head,winner,loser,count"),
         {},
@@ -620,6 +738,31 @@ def test_three_choices_of_jspsych(tmp_path, kind, form):
     found, said = read(tmp_path, content, file=name, kind=kind, format="jspsych")
     expected = text([(trio[at], *[x for x in trio if x != trio[at]]) for trio, at in zip(TRIOS, ODD_AT)])
     assert named(found) == named(read(tmp_path, expected, kind=kind)[0]) and "1 of 19 rows" in said
+
+
+def test_a_list_of_stimuli_without_choices_is_answered_by_numbers_from_one(tmp_path):
+    columns = ("trial_type", "stimulus", "response")
+    rows = [("click", json.dumps(trio), f"{at + 1}.0") for trio, at in zip(TRIOS, ODD_AT)]
+    frame = pd.DataFrame([("page", "", ""), *rows], columns=columns)
+    how = dict(format="jspsych", answer="response:1,2,3")
+    found, _ = read(tmp_path, frame.to_csv(index=False), **ODD, **how)
+    assert named(found) == named(
+        read(tmp_path, text([(*t, t[at]) for t, at in zip(TRIOS, ODD_AT)]), **ODD, answer=3)[0]
+    )
+    three = [*rows, ("click", json.dumps(["cat", "pike", "eel"]), "2.0")]
+    assert len(read(tmp_path, pd.DataFrame(three, columns=columns).to_csv(), **ODD, format="jspsych")[0]) == 2 * 19
+    with_two = pd.DataFrame([row for row in rows if row[2] == "1.0"], columns=columns).to_csv()
+    assert "clear" in str(read(tmp_path, with_two, **ODD, format="jspsych")[0])
+
+
+def test_inquisit_shows_three(tmp_path):
+    content = inquisit(("x", "y"))
+    for row, left in zip(SHOWN, LEFT):
+        content = content.replace("\tx\t" if left else "\ty\t", f"\t{row[0]}\t", 1)
+    found, said = read(tmp_path, content, file="a.iqdat", kind="central", format="inquisit")
+    assert (
+        named(found) == named(read(tmp_path, text(SHOWN), kind="central", header=False)[0]) and "1 of 19 rows" in said
+    )
 
 
 @pytest.mark.parametrize(

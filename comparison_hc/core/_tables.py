@@ -18,7 +18,7 @@ from .validation import InputError, MissingFileError, require, shown
 
 SEPARATORS = {"tab": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "blank": " "}
 JSON_LINES, PARQUET = (".jsonl", ".ndjson"), (".parquet", ".pq")
-ENDINGS = (*".csv .tsv .tab .txt .dat .json .npy .npz".split(), *JSON_LINES, *PARQUET)  # of data in a folder
+ENDINGS = (*".csv .tsv .tab .txt .dat .iqdat .json .npy .npz".split(), *JSON_LINES, *PARQUET)  # of data in a folder
 RESPONSES = ("y", "response", "responses", "answer", "answers")  # arrays as cblearn has them, beside X
 SHEETS = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers")
 PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ": "lzma"}  # first bytes: the module that unpacks the rest
@@ -251,7 +251,7 @@ def _find_separator(text, suffix, width, path):
             n_cells[separator], first[separator] = n, rows[0]
             if times + (counts[0] == n - 1) == len(counts):  # R's header has no name above the names of rows
                 even.add(separator)
-    if "\t" in n_cells and suffix in (".tsv", ".tab"):
+    if "\t" in n_cells and suffix in (".tsv", ".tab", ".iqdat"):
         return "\t"
     wide = {s for s, n in n_cells.items() if n >= width}
     good = even & wide or wide or even or set(n_cells)

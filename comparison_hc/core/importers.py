@@ -7,8 +7,8 @@ from html import unescape
 
 import numpy as np
 
-from ._columns import find_column, is_whole_number, is_word, plain_number
-from .validation import require
+from ._columns import WIDTHS, find_column, is_whole_number, is_word, plain_number, told_answer, told_columns
+from .validation import InputError, require
 
 __all__ = ["IMPORTERS"]
 
@@ -24,7 +24,9 @@ def _need(table, names, tool):
     "The positions of the columns that a tool's file has to have."
     header = table.names or []
     missing = [name for name in names if name not in header]
-    require(not missing, table.title, f"a file of {tool} with the columns {', '.join(names)}", header)
+    rule = f"a file of {tool} with the columns {', '.join(names)}; got the columns {', '.join(header)}"
+    if missing:
+        raise InputError(f"{table.title} must be {rule}")
     twice = [name for name in names if header.count(name) > 1]
     require(not twice, table.title, f"a file of {tool} with each column once", twice[:1])
     return [header.index(name) for name in names]
@@ -98,7 +100,8 @@ def next_responses(table, options):
     plain = [re.sub(r"[^a-z]+", " ", name.lower()).strip() for name in table.names]
     found = [[c for c, name in enumerate(plain) if name in names] for names in NEXT.values()]
     rule = "a file of NEXT with the columns target_center, target_left, target_right, target_winner, each once"
-    require(all(len(columns) == 1 for columns in found), table.title, rule, table.names)
+    if not all(len(columns) == 1 for columns in found):
+        raise InputError(f"{table.title} must be {rule}; got the columns {', '.join(table.names)}")
     *shown, answer = (columns[0] for columns in found)
     table, said = _kept(table, ~table.frame[answer].isin(["", "null"]).to_numpy(), "without an answer")
     return table, replace(options, columns=tuple(shown), answer=answer), said
@@ -169,8 +172,9 @@ def cblearn_bool(table, options):
 
 def jspsych(table, options):
     "Trial data of jsPsych: objects in columns that the user names, or in stimulus and choices; response is a button."
+    are_buttons = True
     if options.columns is None:
-        table, columns = _jspsych_objects(table, options.kind)
+        table, columns, are_buttons = _jspsych_objects(table, options.kind)
         options = replace(options, columns=columns)
     answer = options.answer
     if answer is None:
@@ -181,9 +185,9 @@ def jspsych(table, options):
     filled = ~table.frame[[*places, place]].isin(["", "null"]).any(axis=1).to_numpy()
     table, said = _kept(table, filled, "trials without objects or without a response")
     buttons = places[1:] if options.kind == "triplets" else places
-    cells = table.frame[place]
-    by_number = plain == answer and options.kind != "quadruplets" and all(map(is_whole_number, cells))
-    if by_number:
+    cells = table.frame[place].map(plain_number)  # 1.0 from pandas
+    by_number = are_buttons and plain == answer and options.kind != "quadruplets"
+    if by_number and all(map(is_whole_number, cells)):
         n = len(buttons)
         rule = f"a response from 0 to {n - 1}, as there are {n} objects to choose from"
         bad = next((r for r, cell in enumerate(cells) if not 0 <= int(cell) < n), None)
@@ -195,11 +199,11 @@ def jspsych(table, options):
 
 
 def _jspsych_objects(table, kind):
-    "(the table with one object a column, the names of these columns): what was shown, and what could be chosen."
+    "(the table with one object a column, the names of these columns, whether the choices were saved)."
     _need(table, ("stimulus",) if "stimulus.0" not in table.names else (), SHOWN)
     choices, stimuli = _listed(table, "choices"), _listed(table, "stimulus")
     n = {"triplets": 2, "quadruplets": 2}.get(kind, 3)
-    if not any(choices):
+    if not any(choices) and not (n == 3 and any(len(s) == 3 for s in stimuli)):
         _need(table, ("stimulus", "choices"), SHOWN)
     if n == 3:
         shown = [s if len(s) == 3 else c if len(c) == 3 else [""] * 3 for c, s in zip(choices, stimuli)]
@@ -211,7 +215,8 @@ def _jspsych_objects(table, kind):
     good = np.array([all(row) for row in shown])
     require(good.any(), table.where(0), rule, max(map(len, choices), default=0))
     columns = ("stimulus", "choices.0", "choices.1") if n == 2 else ("choices.0", "choices.1", "choices.2")
-    return _with(table, dict(zip(columns, zip(*[[_object_name(cell) for cell in row] for row in shown])))), columns
+    objects = zip(*[[_object_name(cell) for cell in row] for row in shown])
+    return _with(table, dict(zip(columns, objects))), columns, any(choices)
 
 
 def _keys_as_places(table, choices, by_key):
@@ -261,7 +266,7 @@ def _object_name(cell):
 class Tool:
     "Columns of a tool, by what their whole names match; the objects are found by name, or told."
 
-    answer: str = "$"  # pattern of the column of answers; of several the first that has any
+    answer: str = "$"  # pattern of the column of answers; of several the one that is filled most often
     person: str = "$"
     rows: tuple = ("$", "")  # a column, and what its cell must match for a row to be an answer
     columns: tuple = ()  # of the objects
@@ -270,7 +275,12 @@ class Tool:
         answer = options.answer
         if answer is None:
             found = [c for c, name in enumerate(table.names) if re.fullmatch(self.answer, name, re.I)]
-            answer = next((c for c in found if (table.frame[c] != "").any()), None)
+            times = {c: int((table.frame[c] != "").sum()) for c in found}
+            found = [c for c in found if times[c] == max(times.values()) > 0]
+            several = [table.names[c] for c in found]
+            rule = f"told, as several columns may say it: {told_answer(several[0])}, or " if several else ""
+            require(len(found) < 2, "answer", rule + ", ".join(several[1:]), f"{len(found)} columns")
+            answer = found[0] if found else None
         person = [c for c, name in enumerate(table.names) if re.fullmatch(self.person, name, re.I)]
         who = options.respondent if options.respondent is not None or not person else person[0]
         column = [c for c, name in enumerate(table.names) if re.fullmatch(self.rows[0], name, re.I)]
@@ -288,6 +298,24 @@ class Tool:
         return table, replace(options, answer=answer, respondent=who, columns=columns), said
 
 
+def inquisit(table, options):
+    """Raw data of Inquisit: a trial a row, and its items in stimulusitem1, stimulusitem2, … as they were presented.
+
+    A trial with fewer items than others has 0 for the rest. Which item is the anchor, a file does not say.
+    """
+    items = [name for name in table.names if re.fullmatch(r"stimulusitem\d+", name, re.I)]
+    width, columns = WIDTHS[options.kind], options.columns
+    if columns is None:
+        rule = f"told, in the order of the kind, such as {told_columns(range(len(items))[:width], items)}"
+        known = options.kind in ("central", "odd-one-out") and len(items) == width
+        require(known, "columns", rule, ", ".join(items))
+        columns = tuple(items)
+    shown = [find_column(column, "columns", table) for column in columns]
+    table, said = _kept(table, ~table.frame[shown].isin(["", "0"]).any(axis=1).to_numpy(), "trials with other items")
+    table, options, more = Tool("response", "subject")(table, replace(options, columns=columns))
+    return table, options, said + more
+
+
 IMPORTERS = {
     "salmon": salmon,
     "next": next_responses,
@@ -299,9 +327,10 @@ IMPORTERS = {
     "qualtrics": Tool(person="ResponseId|Response ID", rows=("Finished", "^(1|true)$")),
     "mturk": Tool(r"Answer\..*", "WorkerId", ("AssignmentStatus", "^(?!Rejected)")),
     "labjs": Tool("response", "observation|participant.*"),
+    "inquisit": inquisit,
     "triplettools": Tool("Answer", "worker_id", columns=("Center", "Left", "Right")),
 }
-TOLD = ("jspsych", "psychopy", "gorilla", "qualtrics", "mturk", "labjs")  # columns and kind may be told
+TOLD = ("jspsych", "psychopy", "gorilla", "qualtrics", "mturk", "labjs", "inquisit")  # columns and kind may be told
 
 
 def imported(table, options):
