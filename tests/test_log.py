@@ -149,7 +149,8 @@ def test_old_sessions(old, tmp_path):
     new.undo()
     new.answer(0)
     new.be_careful(0.8)
-    assert records(tmp_path / "new") == records(OLD / "asking.jsonl") and new.state == session.state
+    untimed = [{key: value for key, value in each.items() if key != "time"} for each in records(tmp_path / "new")]
+    assert untimed == records(OLD / "asking.jsonl") and new.state == session.state  # logs of old have no times
     session.undo()  # and it goes on
     assert session.path.read_bytes().startswith(before)
     assert Session(["ä", "bee", "cat", "dog"], session.path).state.careful is None

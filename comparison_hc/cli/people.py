@@ -156,7 +156,7 @@ def add_ask(commands):
     "The words of `ask`."
     ask = commands.add_parser(
         "ask",
-        help="ask a person, in this terminal",
+        help="ask a person, in this terminal or in a browser",
         description="Ask which two of three belong together until the hierarchy is known. "
         "Every answer is in the journal before the next question: whatever stops it, the same line continues.",
     )
@@ -176,11 +176,23 @@ def add_ask(commands):
     )
     ask.add_argument("--careful", nargs="?", type=float, const=True, metavar="P", help=careful)
     listed = (
-        "ask the questions of a list instead, such as `plan` writes; with --person, --journal and --answers-out "
-        "(default of both: from the name of the list)"
+        "ask the questions of a list instead, such as `plan` writes (it names --person and --journal by default); "
+        "with --browser also a folder with PERSON.csv for everyone"
     )
     ask.add_argument("--list", metavar="LIST.csv", help=listed)
+    export = "with --list: ask nothing, write the list for jsPsych (.json) or PsychoPy (.csv). May be repeated"
+    ask.add_argument("--export", action="append", default=[], metavar="PATH", help=export)
+    trials = "with --list: write one row an answer, with the time and the milliseconds that it took"
+    ask.add_argument("--trials-out", metavar="PATH.csv", help=trials)
     _add_written(ask)
+    page = ask.add_argument_group("in a browser, for participants: one question and a counter, nothing else")
+    page.add_argument("--browser", action="store_true", help="ask there, whoever opens the address that is printed")
+    page.add_argument("--consent", metavar="FILE", help="text or HTML before the first question; agreeing is logged")
+    page.add_argument("--end", metavar="FILE", help="text or HTML after the last question")
+    page.add_argument("--labels", action="store_true", help="show names below pictures, too (they may tell too much)")
+    page.add_argument("--folder", metavar="PATH", help="where the logs of several people go (default: this folder)")
+    page.add_argument("--host", metavar="ADDRESS", help="0.0.0.0 lets the network in (default: this machine only)")
+    page.add_argument("--port", type=int, metavar="N", help="where to listen (default: 8866, or any that is free)")
     ask.set_defaults(run=ask_command)
 
 
@@ -190,15 +202,19 @@ def _to_screen(text, end="\n"):
 
 def ask_command(args):
     "Ask a person until everything is answered, or they stop; write what was asked for."
-    from comparison_hc.elicitation.export import session_result
+    from comparison_hc.elicitation.export import session_result, with_person
     from comparison_hc.elicitation.items import default_log
     from comparison_hc.elicitation.session import Session
     from comparison_hc.elicitation.terminal import closing_text, terminal_session
 
     if hasattr(sys.stdin, "reconfigure"):
         sys.stdin.reconfigure(errors="replace")  # what is no text is no answer either
+    if args.browser:
+        return _ask_in_browser(args)
+    refuse(args, ("consent", "end", "labels", "folder", "host", "port"), "together with --browser")
     if args.list is not None:
         return _ask_from_list(args)
+    refuse(args, ("export", "trials_out"), "together with --list")
     journal = Path(args.journal) if args.journal is not None else default_log(args.items, args.person or "somebody")
     check_files(args, [("ITEMS", args.items), ("the journal", journal)])
     session = Session(args.items, journal, args.person, args.seed, args.repeat_every)
@@ -213,13 +229,39 @@ def ask_command(args):
     except KeyboardInterrupt:
         said = f"interrupted; {len(session.state.answers)} answers are in {journal}, the same command continues"
         raise KeyboardInterrupt(said) from None
-    written = _write_answers(session_result(session), session.state.triplets, args)
+    written = _write_answers(session_result(session), with_person(session), args)
     for line in (closing_text(session), *written):
         say(line)
 
 
+def _ask_in_browser(args):
+    "Serve the participants' page until Ctrl-C."
+    from comparison_hc.dashboards.participants import run_study
+
+    rule = "left out with --browser: the log has everything, and `pool` reads it"
+    refuse(args, ("seed", "careful", "repeat_every", "out", "answers_out", "trials_out", "export", "journal"), rule)
+    given = args.items != "animals" or args.list is None
+    options = dict(items=args.items if given else None, lists=args.list, folder=args.folder or ".", person=args.person)
+    options |= dict(consent=args.consent, end=args.end, labels=args.labels, port=args.port)
+    run_study(**options, **({} if args.host is None else {"host": args.host}))
+
+
+def _export_list(args):
+    "Write a list for other programs."
+    from comparison_hc.core.io import atomic_write
+    from comparison_hc.elicitation.trial_list import LIST_FORMS, read_trial_list
+
+    questions = read_trial_list(args.list)
+    for path in map(Path, args.export):
+        rule = "a file for jsPsych (.json) or PsychoPy (.csv), and not the list"
+        require(path.suffix in LIST_FORMS and path != Path(args.list), "--export", rule, str(path))
+        atomic_write(path, LIST_FORMS[path.suffix](questions))
+        say(f"wrote {path}")
+
+
 def _ask_from_list(args):
     "Ask the questions of a list, keep every answer, and say how carefully it was answered."
+    from comparison_hc.core.io import atomic_write
     from comparison_hc.elicitation.trial_list import (
         TrialSession,
         attention_checks,
@@ -228,10 +270,13 @@ def _ask_from_list(args):
         read_trial_list,
         run_trials,
         trial_triplets,
+        trials_table,
     )
 
     require(args.items == "animals", "ITEMS", "left out with --list", args.items)
     refuse(args, ("seed", "careful", "repeat_every", "out"), "left out with --list")
+    if args.export:
+        return _export_list(args)
     path = Path(args.list)
     journal = Path(args.journal) if args.journal is not None else path.with_suffix(".jsonl")
     check_files(args, [("--list", path), ("the journal", journal)])
@@ -245,6 +290,9 @@ def _ask_from_list(args):
         raise KeyboardInterrupt(said) from None
     say(f"\n{checks_text(attention_checks(session.questions, session.answers), len(session.questions))}")
     say(f"{len(session.answers)} answers are in {journal}" + ("; the same command continues" * bool(session.question)))
+    if args.trials_out:
+        atomic_write(args.trials_out, trials_table(journal).to_csv(index=False, lineterminator="\n"))
+        say(f"wrote {args.trials_out}")
     if args.answers_out:
         require(
             trial_triplets(session.questions, session.answers),
@@ -252,7 +300,8 @@ def _ask_from_list(args):
             "written after the first answer",
             "none",
         )
-        _write_answers(None, collect_answers([journal])[0], args)
+        for line in _write_answers(None, collect_answers([journal])[0], args):
+            say(line)
 
 
 def _write_answers(result, triplets, args):
@@ -289,8 +338,11 @@ def pool_command(args):
     from comparison_hc.core.log import log_kind
 
     check_files(args, [*files_of(args), ("--objects", args.objects)])
-    journals = [log_kind(path) == "session" for _, path in files_of(args)]
-    result, answers, table, lines = (_pooled_journals if any(journals) else _pooled_answers)(args)
+    kinds = {log_kind(path) for _, path in files_of(args)}
+    rule = "of one kind: sessions of `ask`, sessions of `ask --list`, or other files of answers"
+    require(len(kinds) == 1, "FILE", rule, sorted(map(str, kinds)))
+    pooled = {"session": _pooled_journals, "list": _pooled_lists}.get(kinds.pop(), _pooled_answers)
+    result, answers, table, lines = pooled(args)
     written = _write_answers(result, answers, args)
     print_lines(result)
     people = len({*table["first"], *table.second})
@@ -310,21 +362,41 @@ def _pooled_journals(args):
     "(result, answers, pairs of people, who contradict one another) of journals."
     from comparison_hc.elicitation.pool import pool_journals, pool_result
 
-    rule = "left out with journals of `ask`, which say it"
-    refuse(args, ANSWER_WORDS, rule)
-    require(args.kind == "triplets", "--kind", rule, args.kind)
+    _refuse_reading(args)
     with warnings_to_stderr():
         pool = pool_journals([path for _, path in files_of(args)])
         return pool_result(pool), pool.triplets, pool.agreement(), pool.who_said()
 
 
+def _refuse_reading(args):
+    "Logs say themselves what they are."
+    rule = "left out with journals of `ask`, which say it"
+    refuse(args, ANSWER_WORDS, rule)
+    require(args.kind == "triplets", "--kind", rule, args.kind)
+
+
+def _pooled_lists(args):
+    "The same of logs of lists, with how carefully everyone answered."
+    from comparison_hc.elicitation.trial_list import collect_answers, readable_checks
+
+    _refuse_reading(args)
+    with warnings_to_stderr():
+        answers, checks = collect_answers([path for _, path in files_of(args)])
+    say(readable_checks(checks).to_string(index=False) + "\n")
+    return _pooled(answers, args, "3-al")
+
+
 def _pooled_answers(args):
     "The same of files of answers, of which nobody is said to contradict another: answers may be wrong."
+    return _pooled(typed_answers(args), args, "4-al" if args.kind == "quadruplets" else "3-al")
+
+
+def _pooled(answers, args, method):
+    "How far people agree, and one hierarchy of all."
     from comparison_hc.elicitation.pool import compare_people
     from comparison_hc.evaluation.report import Result
     from comparison_hc.methods import build_hierarchy, methods
 
-    answers, method = typed_answers(args), "4-al" if args.kind == "quadruplets" else "3-al"
     say_if_disconnected(answers)
     table, tree = compare_people(answers, method), build_hierarchy(method, answers)[0]
     papers = {"references": list(methods[method].papers)}

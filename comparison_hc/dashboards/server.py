@@ -489,7 +489,7 @@ def handlers():
             self.site.readers.discard(self)
             self.site.pool.leave(self)
 
-    return Page, Talk
+    return Checked, Page, Talk
 
 
 async def _serve(site, sockets, n_workers, is_ready, stop):
@@ -498,7 +498,7 @@ async def _serve(site, sockets, n_workers, is_ready, stop):
     from tornado.web import Application
 
     site.pool = Pool(n_workers, [MODULES[name] for name in site.names if name in MODULES])
-    page, talk = handlers()
+    _, page, talk = handlers()
     routes = [(r"/talk/(\w+)", talk, dict(site=site)), (r"/(.*)", page, dict(site=site))]
     limits = dict(websocket_max_message_size=20_000, websocket_ping_interval=30)
     limits["log_function"] = lambda _: None  # addresses have the token in them

@@ -5,6 +5,7 @@ import numpy as np
 from ..comparisons import Triplets
 from ..core.validation import require
 from ..evaluation.report import WRITERS, Result
+from .items import as_triplets
 
 
 def session_result(session):
@@ -44,6 +45,12 @@ def _restrict(triplets, items):
     return Triplets(rows, names=tuple(triplets.names[item] for item in items)) if len(rows) else None
 
 
+def with_person(session):
+    "The answers of a session with the name of who gave them; None if nothing was said."
+    settings = session.state.settings
+    return as_triplets(settings.names, [session.state.answers], [settings.person])
+
+
 EXPORTS = (*WRITERS, "answers.csv")
 
 
@@ -57,7 +64,7 @@ def export_session(session, form):
     "A session in one of the forms. Raises `InputError` for another form, and for answers where there are none."
     require(form in EXPORTS, "form", f"one of {', '.join(EXPORTS)}", form)
     if form == "answers.csv":
-        return answers_text(session.state.triplets)
+        return answers_text(with_person(session))
     if form == ".nwk":
         return session.state.hierarchy.to_newick() + "\n"
     return WRITERS[form](session_result(session))

@@ -4,14 +4,15 @@ import os
 import re
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
 from ..comparisons import Triplets
-from ..core.validation import InputError, MissingFileError, check_integer, check_names, require, shown
+from ..core.validation import InputError, MissingFileError, check_integer, check_names, check_number, require, shown
 
 __all__ = ["Item", "read_items"]
 
@@ -168,6 +169,8 @@ class Response:
     shown: tuple  # as asked
     answer: int  # 1, 2 or 3: the position of the one left out; 0: cannot say
     trial_type: str  # as asked
+    time: str = field(default="", compare=False, repr=False)  # when it was given (ISO 8601, UTC); logs of old have none
+    ms: float | None = field(default=None, compare=False, repr=False)  # from the question's appearance, where measured
 
     @property
     def items(self):
@@ -198,8 +201,8 @@ class Settings:
         object.__setattr__(self, "names", check_names(self.names, argument="items"))
         is_name = isinstance(self.person, str) and self.person.strip() and self.person.isprintable()
         require(is_name, "person", "a name of printable characters", self.person)
-        for field, high in dict(seed=2**32 - 1, repeat_every=None).items():
-            object.__setattr__(self, field, check_integer(getattr(self, field), field, 0, high))
+        for name, high in dict(seed=2**32 - 1, repeat_every=None).items():
+            object.__setattr__(self, name, check_integer(getattr(self, name), name, 0, high))
 
     @property
     def n(self):
@@ -221,6 +224,25 @@ def default_log(source, person, folder="."):
 def seed_of(person):
     "By default people get different questions: together they then cover more."
     return zlib.crc32(person.encode(errors="replace"))
+
+
+def now():
+    "The time as logs write it."
+    return datetime.now(timezone.utc).isoformat(timespec="milliseconds")
+
+
+def timed(record, ms):
+    "A record of a response with its time, and how long it took where that was measured. Raises `InputError`."
+    if ms is not None:
+        ms = round(check_number(ms, "ms", 0), 1)
+    return record | {"time": now()} | ({} if ms is None else {"ms": ms})
+
+
+def is_timed(record, keys):
+    "Whether a record has these keys, and, if more, the time and how long it took."
+    more = record.keys() - keys
+    time, ms = record.get("time", ""), record.get("ms", 0)
+    return keys <= record.keys() and more <= {"time", "ms"} and isinstance(time, str) and isinstance(ms, (int, float))
 
 
 def as_triplets(names, responses, people):

@@ -24,7 +24,19 @@ from ..core.io import JournalError, journal_path
 from ..core.log import Contents, Log, read_log
 from ..core.validation import InputError, MissingFileError, check_integer, check_number, require, shown
 from ..oracles import HierarchyOracle, Noisy
-from .items import TRIAL_TYPES, Item, Question, Response, Settings, as_triplets, read_items, seed_of
+from .items import (
+    TRIAL_TYPES,
+    Item,
+    Question,
+    Response,
+    Settings,
+    as_triplets,
+    is_timed,
+    now,
+    read_items,
+    seed_of,
+    timed,
+)
 from .replay import MAX_P, MIN_P, Consistency, Replay, bayesian_insertion, build_tree, consistency, replay
 
 __all__ = ["Session", "SessionState", "read_journal"]
@@ -269,19 +281,23 @@ def _about(settings):
 
 
 def _event(record, n):
-    'The answer in a record, the p of "careful" as a float, True for undo, None for none of them.'
+    'The answer in a record, the p of "careful" as a float, True for undo, False for consent, None for none of them.'
     if record == {"undo": True}:
         return True
+    if record.keys() == {"consent"}:
+        return False if isinstance(record["consent"], str) else None
     if record.keys() == {"careful"}:
         p = record["careful"]
         return p if isinstance(p, float) and 0.5 < p < 1 else None
-    if record.keys() != {"q", "a", "why"} or not isinstance(record["q"], list):
+    if not is_timed(record, {"q", "a", "why"}) or not isinstance(record["q"], list):
         return None
     q, answer, why = record["q"], record["a"], record["why"]
     are_items = all(type(item) is int and 0 <= item < n for item in q)
     if not are_items or not len(q) == len(set(q)) == 3 or type(answer) is not int or answer not in range(4):
         return None
-    return Response(tuple(q), answer, why) if isinstance(why, str) and why in TRIAL_TYPES else None
+    if not isinstance(why, str) or why not in TRIAL_TYPES:
+        return None
+    return Response(tuple(q), answer, why, record.get("time", ""), record.get("ms"))
 
 
 def _is_event(record, about):
@@ -334,10 +350,10 @@ def parse_journal(found, path):
     events = []
     for record in found.records:
         event = _event(record, settings.n)
-        if event is not True:
+        if event is True:
+            events[-1:] = []
+        elif event is not False:
             events.append(event)
-        elif events:
-            events.pop()
     return SessionLog(settings, tuple(events), found)
 
 
@@ -430,7 +446,8 @@ class Session:
         new = Settings(tuple(item.name for item in self.items), **{"person": who, "seed": own, **asked})
         self.state = SessionState(new)
         self.events = ()  # answers and, where the careful stage begins, its p
-        self.n_records = 0  # events and undos
+        self.n_records = 0  # events, undos and consent
+        self.has_consented = False
         self._size = None  # bytes of the journal as it was last seen
         if self.path is not None:
             self._read_on(asked)
@@ -465,7 +482,7 @@ class Session:
 
     # what a person does
 
-    def answer(self, answer: int, at: int | None = None) -> bool:
+    def answer(self, answer: int, at: int | None = None, ms: float | None = None) -> bool:
         """Answer the current question. The response is on the disk when this returns.
 
         Parameters
@@ -474,6 +491,8 @@ class Session:
             Position of the item left out; 0: cannot say.
         at : int, optional
             `n_records` when the question was shown, if another page may have continued the session meanwhile.
+        ms : float, optional
+            Milliseconds from when the question was seen to the answer; logged beside the time.
 
         Returns
         -------
@@ -485,9 +504,14 @@ class Session:
             return False
         question = self.question
         require(question is not None, "answer", "left out at the end: every question is answered", answer)
-        given = Response(question.shown, int(answer), question.trial_type)
-        self._write(dict(q=list(given.shown), a=given.answer, why=given.trial_type), (*self.events, given))
+        record = timed(dict(q=list(question.shown), a=int(answer), why=question.trial_type), ms)
+        self._write(record, (*self.events, _event(record, self.state.settings.n)))
         return True
+
+    def consent(self) -> None:
+        "Log that the person has agreed to take part, and when."
+        self._write({"consent": now()}, self.events)
+        self.has_consented = True
 
     def undo(self, at: int | None = None) -> bool:
         """Take back the last response, or the beginning of the careful stage.
@@ -570,6 +594,7 @@ class Session:
             if file.report:
                 self.report = f"{self.path}: {file.report}: that answer will be asked for again"
             self.events, self.state, self.n_records = found.events, found.state, found.n_records
+            self.has_consented = any("consent" in record for record in file.records)
             self._size = os.stat(self.path).st_size
 
     def _check(self, settings, asked):

@@ -6,6 +6,8 @@
 __all__ = []
 
 # %% ../../nbs/elicitation/02_terminal.ipynb #people-answers-from-people-3
+from time import perf_counter
+
 from ..core.validation import InputError
 
 # %% ../../nbs/elicitation/02_terminal.ipynb #1f9c41fc
@@ -33,22 +35,24 @@ def terminal_session(session, lines, say):
     while session.question:
         say(question_text(session))
         say(_PROMPT, end="")
+        start = perf_counter()
         word = next(lines, "q").strip().lower()
+        ms = 1000 * (perf_counter() - start)
         if word == "q":
             say("")
             return False
         try:
-            _obey(session, word, say)
+            _obey(session, word, say, ms)
         except InputError as error:
             say(f"  {error}")
     return True
 
 
-def _obey(session, word, say):
+def _obey(session, word, say, ms):
     "One line of the person."
     done = True
     if word in ("0", "1", "2", "3"):
-        done = session.answer(int(word))
+        done = session.answer(int(word), ms=ms)
     elif word == "u":
         done = session.undo()
     elif word == "t":

@@ -1,13 +1,17 @@
 "Trial lists: questions drawn before the study, asked in turn, with repeated and catch trials."
 
 import csv
+import io
+import json
 from dataclasses import dataclass
 from pathlib import Path
+from time import perf_counter
 
 from ..comparisons import Triplets
 from ..core.io import JournalError, journal_path
 from ..core.log import Log, read_log
 from ..core.validation import InputError, MissingFileError, require
+from .items import is_timed, now, timed
 
 COLUMNS = ("question", "asks", "first", "second", "third", "role", "expected")
 ROLES = ("new", "repeat", "catch")
@@ -88,18 +92,24 @@ def _about(questions, person):
 
 def _is_event(record, about):
     "Whether a record is an answer or takes one back."
-    return record == {"undo": True} or (record.keys() == {"a"} and record["a"] in (0, 1, 2, 3))
+    agreed = record.keys() == {"consent"} and isinstance(record["consent"], str)
+    return record == {"undo": True} or agreed or (is_timed(record, {"a"}) and record["a"] in (0, 1, 2, 3))
+
+
+def _given(records):
+    "Records of the answers that were not taken back."
+    given = []
+    for record in records:
+        if "a" in record:
+            given.append(record)
+        elif "undo" in record:
+            given[-1:] = []
+    return given
 
 
 def _answers_of(records):
     "Answers that were not taken back."
-    answers = []
-    for record in records:
-        if "a" in record:
-            answers.append(record["a"])
-        elif answers:
-            answers.pop()
-    return answers
+    return [record["a"] for record in _given(records)]
 
 
 class TrialSession:
@@ -115,7 +125,7 @@ class TrialSession:
                 raise JournalError(
                     f"journal must be about the same list and person; got {self.path}; nothing was changed"
                 )
-            self.report = file.report
+            self.report, self.has_consented = file.report, any("consent" in record for record in file.records)
             self.answers, self.n_records = _answers_of(file.records), len(file.records)
 
     def _file(self):
@@ -133,13 +143,18 @@ class TrialSession:
         "What to ask next."
         return self.questions[len(self.answers)] if len(self.answers) < len(self.questions) else None
 
-    def answer(self, place):
-        "Answer the present question. It is on the disk when this returns. Raises `InputError`."
+    def answer(self, place, ms=None):
+        "Answer the present question, `ms` milliseconds after it was seen. It is on the disk when this returns."
         require(self.question is not None, "answer", "left out at the end: every question is answered", place)
         legal = (0, *self.question.places)
         require(place in legal, "answer", f"one of {', '.join(map(str, legal))}", place)
-        self._write({"a": place})
+        self._write(timed({"a": place}, ms))
         self.answers.append(place)
+
+    def consent(self):
+        "Log that the person has agreed to take part, and when."
+        self._write({"consent": now()})
+        self.has_consented = True
 
     def undo(self):
         "Take back the last answer. Raises `InputError` where there is none."
@@ -156,7 +171,9 @@ def run_trials(session, lines, say):
         for place, name in enumerate(question.shown, 1):
             say(f"  {place}  {name}")
         say(f"{PROMPTS[question.asks].format(*question.shown)} (0 cannot say, u undo, q stop): ", end="")
+        start = perf_counter()
         word = next(lines, "q").strip().lower()
+        ms = 1000 * (perf_counter() - start)
         if word == "q":
             say("")
             return False
@@ -164,7 +181,7 @@ def run_trials(session, lines, say):
             if word == "u":
                 session.undo()
             else:
-                session.answer(int(word) if word in ("0", "1", "2", "3") else word)
+                session.answer(int(word) if word in ("0", "1", "2", "3") else word, ms)
         except InputError as error:
             say(f"  {error}")
     return True
@@ -203,25 +220,79 @@ def checks_text(found, total):
     return text + (f"; {found['repeated_same']} of {found['repeated']} repeats the same" if found["repeated"] else "")
 
 
+def jspsych_timeline(questions):
+    """A list as `timeline_variables` of a jsPsych experiment with the plugin html-button-response.
+
+    Each has stimulus, choices and prompt, and data with what its trial is about: pass it on as `data`, and
+    `--format jspsych` reads what participants answered.
+    """
+    rows = []
+    for number, question in enumerate(questions, 1):
+        is_pair = question.asks == "triplets"
+        choices = list(question.shown[1:] if is_pair else question.shown)
+        words = PROMPTS[question.asks].format(*question.shown).partition("? ")[0] + "?"
+        about = dict(question=number, role=question.role, expected=question.expected, choices=choices)
+        rows.append(dict(stimulus=question.shown[0] if is_pair else words, choices=choices, prompt=words, data=about))
+    return json.dumps(rows, ensure_ascii=False, indent=1) + "\n"
+
+
+def psychopy_conditions(questions):
+    """A list as a conditions file of PsychoPy, for a loop around one routine with a keyboard response.
+
+    Let the keys be left and right, or 1, 2 and 3 where there are three to choose from; `--format psychopy` reads what
+    participants answered.
+    """
+    asks = {question.asks for question in questions}
+    require(len(asks) == 1, "--list", "one with the same kind of question in all lines", sorted(asks))
+    names = ("anchor", "left", "right") if asks == {"triplets"} else ("left", "middle", "right")
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(("question", *names, "role", "expected"))
+    for number, question in enumerate(questions, 1):
+        table.writerow((number, *question.shown, question.role, question.expected))
+    return text.getvalue()
+
+
+LIST_FORMS = {".json": jspsych_timeline, ".csv": psychopy_conditions}
+
+
+def _read(path):
+    "(person, questions, records) of a log."
+    if not Path(path).is_file():
+        raise MissingFileError(f"journal must be an existing file; got {str(path)!r}")
+    found = read_log(Path(path), "list", _WROTE, _is_event)
+    try:
+        questions = [
+            Trial(asks, tuple(shown), role, expected) for asks, *shown, role, expected in found.about["questions"]
+        ]
+        return found.about["person"], questions, found.records
+    except (KeyError, TypeError, ValueError):
+        raise JournalError(f"journal must begin with a list of questions; got {path}; nothing was changed") from None
+
+
+def trials_table(path):
+    "One row an answer: what was asked where, what was answered, when, and how long it took. Raises `InputError`."
+    import pandas as pd
+
+    person, questions, records = _read(path)
+    rows = []
+    for number, (question, record) in enumerate(zip(questions, _given(records)), 1):
+        place = record["a"]
+        about = dict(person=person, question=number, asks=question.asks)
+        about |= dict(zip(("first", "second", "third"), question.shown)) | dict(role=question.role)
+        said = dict(place=place, chosen=question.shown[place - 1] if place else "")
+        rows.append(about | said | dict(time=record.get("time", ""), ms=record.get("ms")))
+    return pd.DataFrame(rows)
+
+
 def collect_answers(journals, names=None):
     "Several people's answers taken together. Raises `InputError`."
     import pandas as pd
 
     rows, who, checks = [], [], []
     for path in journals:
-        if not Path(path).is_file():
-            raise MissingFileError(f"journal must be an existing file; got {str(path)!r}")
-        found = read_log(Path(path), "list", _WROTE, _is_event)
-        try:
-            questions = [
-                Trial(asks, tuple(shown), role, expected) for asks, *shown, role, expected in found.about["questions"]
-            ]
-            person = found.about["person"]
-        except (KeyError, TypeError, ValueError):
-            raise JournalError(
-                f"journal must begin with a list of questions; got {path}; nothing was changed"
-            ) from None
-        answers = _answers_of(found.records)
+        person, questions, records = _read(path)
+        answers = _answers_of(records)
         own = trial_triplets(questions, answers)
         rows += own
         who += [person] * len(own)

@@ -1,0 +1,281 @@
+"""The participants' page: one question and a counter, nothing else; every answer is logged before the next question."""
+
+import asyncio
+import json
+import threading
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+from string import Template
+from urllib.parse import urlencode
+
+from ..core.validation import InputError, require
+from ..elicitation.items import default_log, read_items
+from ..elicitation.session import Session
+from ..elicitation.trial_list import TrialSession, read_trial_list
+from .ask_page import picture_html
+from .page import import_extra, static_text
+from .server import (
+    LOOPBACK,
+    MOST_NAME,
+    check_person,
+    check_token,
+    handlers,
+    is_loopback,
+    listening,
+    own_address,
+    plain_page,
+)
+
+ASKED = {
+    "triplets": "Which one below is more like the one above?",
+    "odd-one-out": "Which one does not belong?",
+    "central": "Which one is the most typical of the three?",
+}
+THANKS = "Thank you. That was all: you can close this page."
+
+
+def text_html(path):
+    "The words of a file: HTML as it is, other text by paragraphs. Raises `InputError`."
+    path = Path(path)
+    require(path.is_file(), "FILE", "an existing file of text or HTML", str(path))
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} must be UTF-8 text; byte {error.start} is not") from None
+    if path.suffix.lower() in (".html", ".htm"):
+        return text
+    blocks = [block.strip() for block in text.replace("\r\n", "\n").split("\n\n") if block.strip()]
+    titled = [(f"<h1>{escape(b[2:])}</h1>" if b.startswith("# ") else f"<p>{escape(b)}</p>") for b in blocks]
+    return "\n".join(titled)
+
+
+@dataclass(eq=False)
+class Study:
+    "What participants are asked, and where their answers go."
+
+    items: object  # as for `read_items`; None: the names of the list alone
+    lists: Path | None  # a list for all, or a folder with one a person; None: questions chosen by the answers
+    folder: Path  # of the logs, where they are not beside a person's own list
+    person: str | None  # the only one who answers; None: the address says who
+    consent: str  # HTML
+    end: str  # HTML
+    labels: bool  # whether names stand below pictures
+    host: str
+    token: str
+    port: int = 0
+    sessions: dict = field(default_factory=dict)
+
+    def __post_init__(self):
+        self.by_name = {} if self.items is None else {item.name: item for item in read_items(self.items)}
+        for path in [self.lists] if self.lists and self.lists.is_file() else []:
+            names = {name for question in read_trial_list(path) for name in question.shown}
+            missing = sorted(names - set(self.by_name)) if self.by_name else []
+            require(not missing, "ITEMS", f"all that {path} asks about", missing[:3])
+
+    def session(self, person):
+        "A participant's session, continued from the log. Raises `InputError`."
+        if person in self.sessions:
+            return self.sessions[person]
+        if self.lists is None:
+            found = Session(self.items, default_log(self.items, person, self.folder), person)
+        elif self.lists.is_file():
+            own = self.person is not None
+            path = self.lists.with_suffix(".jsonl") if own else default_log(self.lists, person, self.folder)
+            found = TrialSession(read_trial_list(self.lists), path, person)
+        else:
+            path = self.lists / f"{person}.csv"
+            require(path.is_file() and path.parent == self.lists, "person", "one who has a list in this study", person)
+            found = TrialSession(read_trial_list(path), path.with_suffix(".jsonl"), person)
+        self.sessions[person] = found
+        return found
+
+    def view(self, session):
+        "A question as the page shows it; nothing is shown at the end."
+        question, is_list = session.question, isinstance(session, TrialSession)
+        given = session.answers if is_list else session.state.answers
+        about = dict(at=session.n_records, agreed=session.has_consented, shown=[])
+        if question is None:
+            return about
+        asks, names = "odd-one-out", question.shown
+        if is_list:
+            asks, places = question.asks, question.places
+        else:
+            names, places = [session.picture(number).name for number in names], (1, 2, 3)
+        shown = [self.card(name, place if place in places else 0) for place, name in enumerate(names, 1)]
+        counter = f"{len(given) + 1} of {len(session.questions)}" if is_list else f"Question {len(given) + 1}"
+        return about | dict(asks=asks, prompt=ASKED[asks], counter=counter, shown=shown)
+
+    def card(self, name, place):
+        "What is shown of an object; its name only where there is nothing else to see, or it is asked for."
+        item = self.by_name.get(name)
+        picture = picture_html(item).replace("ask-emoji", "emoji") if item else ""
+        label = f"<span>{escape(name)}</span>" if self.labels or not picture else ""
+        return dict(html=picture + label, name=name if label else f"picture {place or 'above'}", place=place)
+
+    def obey(self, session, wish):
+        "Do what the page wishes, if it saw the session as it is. Raises `InputError`."
+        if wish.get("at") == session.n_records:
+            if wish.get("do") == "agree" and not session.has_consented:
+                session.consent()
+            elif wish.get("do") == "answer" and session.question is not None:
+                place = wish.get("answer")
+                legal = session.question.places if isinstance(session, TrialSession) else (1, 2, 3)
+                require(place in legal, "answer", f"one of {legal}", place)
+                session.answer(place, ms=wish.get("ms"))
+        return self.view(session)
+
+    def page(self, person):
+        "The HTML for a participant."
+        session = self.session(person)
+        is_pair = self.lists is not None and session.questions[0].asks == "triplets"
+        parts = dict(
+            state=json.dumps(self.view(session)).replace("</", "<\\/"),
+            consent=self.consent,
+            end=self.end,
+            agree=json.dumps("I agree, and begin" if self.consent else "Begin"),
+            keys="← and → (or 1 and 2)" if is_pair else "1, 2 and 3, from left to right",
+        )
+        return Template(static_text("participant.html")).substitute(parts)
+
+    @property
+    def address(self):
+        "What participants are told; without a person in it, the page asks who they are."
+        host = self.host if is_loopback(self.host) else own_address()
+        return f"http://{f'[{host}]' if ':' in host else host}:{self.port}/?{urlencode(dict(token=self.token))}"
+
+
+def who_page(token, words=""):
+    "The question who takes part."
+    ask = f'<label>Your code or name: <input name="person" required maxlength="{MOST_NAME}" autofocus></label>'
+    hidden = f'<input type="hidden" name="token" value="{escape(token)}">'
+    return plain_page("Welcome", f"<form><p>{escape(words)}</p>{hidden}<p>{ask} <button>Go on</button></p></form>")
+
+
+def study_handlers():
+    "Tornado's classes."
+    from tornado.web import HTTPError, RequestHandler
+
+    class Asked(handlers()[0], RequestHandler):
+        "The page, and the answers that it sends."
+
+        def person(self):
+            return self.site.person or check_person(self.get_argument("person", ""))
+
+        def get(self, name):
+            if name:
+                raise HTTPError(404)
+            given = self.get_argument("person", "")
+            try:
+                text = self.site.page(self.person()) if given or self.site.person else who_page(self.site.token)
+            except InputError as error:
+                text = who_page(self.site.token, str(error))
+            self.finish(text)
+
+        def post(self, name):
+            try:
+                wish = json.loads(self.request.body)
+                if name != "answer" or not isinstance(wish, dict):
+                    raise HTTPError(400)
+                person = self.person()
+                try:
+                    self.finish(self.site.obey(self.site.session(person), wish))
+                except InputError:
+                    self.site.sessions.pop(person, None)  # the log went on elsewhere: read it anew
+                    self.finish(self.site.view(self.site.session(person)))
+            except (InputError, ValueError, TypeError, OSError) as error:
+                self.set_status(400)
+                self.finish(escape(str(error)))
+
+    return Asked
+
+
+async def _serve(study, sockets, is_ready, stop):
+    "Everything that runs in the loop, until `stop` is set."
+    from tornado.httpserver import HTTPServer
+    from tornado.web import Application
+
+    routes = [(r"/(.*)", study_handlers(), dict(site=study))]
+    application = Application(routes, compress_response=True, log_function=lambda _: None)  # addresses have the token
+    server = HTTPServer(application, max_body_size=10_000, max_header_size=20_000)
+    server.add_sockets(sockets)
+    is_ready.set()
+    while not stop.is_set():
+        await asyncio.sleep(0.1)
+    server.stop()
+    await server.close_all_connections()
+
+
+@contextmanager
+def serve_study(
+    items=None,
+    lists=None,
+    folder=".",
+    person=None,
+    consent=None,
+    end=None,
+    labels=False,
+    host=LOOPBACK,
+    port=None,
+    token=None,
+):
+    """Serve the participants' page until the context ends. Needs the extra `dashboard`.
+
+    Parameters
+    ----------
+    items
+        As for `read_items`; None with lists: names alone.
+    lists
+        A list of questions for all, or a folder with `PERSON.csv` for everyone; None: questions chosen by the answers.
+    folder
+        Where the logs go, except that of a person's own list, which is beside it.
+    person
+        The only one who answers; None: the address or a first page says who.
+    consent, end
+        Files of text or HTML, shown before the first and after the last question.
+    labels
+        Whether names stand below pictures.
+    host, port, token
+        As for `serve_dashboard`.
+
+    Returns
+    -------
+    result
+        Yields the `Study`, whose `address` opens the page.
+    """
+    import_extra("tornado")
+    lists = None if lists is None else Path(lists)
+    require(lists is None or lists.exists(), "--list", "a list of questions, or a folder of lists", str(lists))
+    words = ["" if consent is None else text_html(consent), f"<p>{THANKS}</p>" if end is None else text_html(end)]
+    items = "animals" if items is None and lists is None else items
+    study = Study(items, lists, Path(folder), person, *words, labels, host, check_token(token, host))
+    if person is not None:
+        study.session(check_person(person))  # what does not fit is said at once
+    sockets = listening(host, port)
+    study.port = sockets[0].getsockname()[1]
+    is_ready, stop = threading.Event(), threading.Event()
+    loop = threading.Thread(target=lambda: asyncio.run(_serve(study, sockets, is_ready, stop)), daemon=True)
+    loop.start()
+    try:
+        require(is_ready.wait(60), "the server", "ready in a minute", "nothing")
+        yield study
+    finally:
+        stop.set()
+        loop.join(15)
+
+
+def run_study(browser=True, **options):
+    "Serve the participants' page until Ctrl-C."
+    import webbrowser
+
+    with serve_study(**options) as study, suppress(KeyboardInterrupt):
+        print(
+            f"Participants: {study.address} (Ctrl-C ends it; with &person=NAME nobody is asked who they are)",
+            flush=True,
+        )
+        if not is_loopback(study.host):
+            print("Anyone who has this address may come in. Nothing is encrypted on the way.", flush=True)
+        if browser and is_loopback(study.host):
+            webbrowser.open(study.address)
+        threading.Event().wait()
