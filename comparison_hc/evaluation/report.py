@@ -763,7 +763,7 @@ def _against_parts(result, labels=None, scale=1):
         return None
     (title, other), tree = result.against, result.dendrogram
     width = 900 if result.style is None or result.style.width is None else result.style.width
-    titles = result.method or "this tree", title
+    titles = result.method.split(", chosen by")[0] or "this tree", title
     svg, n_crossed = figures.tanglegram_svg(tree, other, result.names, titles, labels, width, scale)
     facts = dict(title=title, n_crossed=n_crossed, n_pairs=tree.n_leaves * (tree.n_leaves - 1) // 2)
     return dict(svg=svg, n_shared=figures.n_shared_branches(tree, other), n_branches=tree.n_leaves - 2, **facts)
