@@ -208,7 +208,7 @@ class Dendrogram:
     @cached_property
     def children(self) -> np.ndarray:
         "(K-1, 2) nodes joined by each merge, as in scikit-learn's `children_`."
-        return _read_only(self.linkage_matrix[:, :2].astype(np.int64))
+        return read_only(self.linkage_matrix[:, :2].astype(np.int64))
 
     @cached_property
     def parents(self) -> np.ndarray:
@@ -216,22 +216,22 @@ class Dendrogram:
         n_nodes = 2 * self.n_leaves - 1
         parents = np.full(n_nodes, n_nodes, dtype=np.int64)
         parents[self.children.ravel()] = np.repeat(np.arange(self.n_leaves, n_nodes), 2)
-        return _read_only(parents)
+        return read_only(parents)
 
     @cached_property
     def leaf_sizes(self) -> np.ndarray:
         "(K,) number of objects in each initial cluster."
-        return _read_only(np.array([len(cluster) for cluster in self.initial_clusters], dtype=np.int64))
+        return read_only(np.array([len(cluster) for cluster in self.initial_clusters], dtype=np.int64))
 
     @cached_property
     def sizes(self) -> np.ndarray:
         "(2K-1,) number of objects under each node."
-        return _read_only(aggregate(self.children, self.leaf_sizes))
+        return read_only(aggregate(self.children, self.leaf_sizes))
 
     @cached_property
     def starts(self) -> np.ndarray:
         "(2K-1,) index in `leaf_order()` of the first object under each node."
-        return _read_only(node_starts(self.children, self.sizes))
+        return read_only(node_starts(self.children, self.sizes))
 
     @cached_property
     def _layout(self):
@@ -241,7 +241,7 @@ class Dendrogram:
     def _order(self):
         leaves = np.argsort(self.starts[: self.n_leaves], kind="stable")
         in_order = chain.from_iterable(self.initial_clusters[leaf] for leaf in leaves)
-        return _read_only(np.fromiter(in_order, dtype=np.int64, count=self.n_objects))
+        return read_only(np.fromiter(in_order, dtype=np.int64, count=self.n_objects))
 
     def leaf_order(self) -> np.ndarray:
         """Return the objects in drawing order, without crossings; the first node of a merge above the second.
@@ -396,7 +396,7 @@ class Dendrogram:
         ----------
         Day, "Optimal algorithms for comparing trees with labeled leaves", Journal of Classification 2, 1985.
         """
-        _check_dendrogram(other, "other")
+        check_dendrogram(other, "other")
         if (self.n_objects, self.n_leaves) != (other.n_objects, other.n_leaves):
             return False
         place = np.argsort(self._order)
@@ -635,7 +635,7 @@ def _all_merge_orders(n_objects):
     return [Dendrogram.from_merges(merges) for merges, _ in states]
 
 
-def _check_dendrogram(dendrogram, argument="dendrogram"):
+def check_dendrogram(dendrogram, argument="dendrogram"):
     require(isinstance(dendrogram, Dendrogram), argument, "a Dendrogram", dendrogram)
     return dendrogram
 
@@ -682,7 +682,7 @@ def _check_linkage_matrix(linkage_matrix):
     if len(wrong):
         rule = f"right in column 3, the number of leaves: row {wrong[0]} joins {leaf_counts(children)[wrong[0]]}"
         require(False, name, rule, float(array[wrong[0], 3]))
-    return _read_only(array)
+    return read_only(array)
 
 
 def _check_clusters(initial_clusters, n_leaves):
@@ -712,7 +712,7 @@ def _check_permutation(order, n_objects):
     return array
 
 
-def _read_only(array):
+def read_only(array):
     array.flags.writeable = False
     return array
 

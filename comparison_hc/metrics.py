@@ -18,7 +18,7 @@ from .core.pruning import majority_loss as majority_loss
 from .core.pruning import pruning_loss as pruning_loss
 from .core.sampling import unique_questions
 from .core.validation import as_array, check_labels, check_number, check_similarity, require
-from .dendrogram import Dendrogram, _check_dendrogram
+from .dendrogram import Dendrogram, check_dendrogram
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -105,7 +105,7 @@ def average_ari(truth: ArrayLike | Dendrogram, dendrogram: Dendrogram) -> float:
     >>> average_ari([0, 0, 1, 1], Dendrogram.from_merges([(0, 1), (2, 3), (4, 5)]))
     1.0
     """
-    levels = _truth_levels(truth, _check_dendrogram(dendrogram).n_objects)
+    levels = _truth_levels(truth, check_dendrogram(dendrogram).n_objects)
     sizes = [int(level.max()) + 1 for level in levels]
     rule = f"made of at most {dendrogram.n_leaves} clusters, the leaves of the dendrogram"
     require(max(sizes) <= dendrogram.n_leaves, "truth", rule, f"{max(sizes)} clusters")
@@ -162,7 +162,7 @@ def dasgupta_cost(dendrogram: Dendrogram, similarity: ArrayLike) -> float:
     >>> dasgupta_cost(tree, [[0, 5, 1], [5, 0, 1], [1, 1, 0]])
     16.0
     """
-    w = check_similarity(similarity, n_objects=_check_dendrogram(dendrogram).n_objects)
+    w = check_similarity(similarity, n_objects=check_dendrogram(dendrogram).n_objects)
     return _weighted_sum(w, dendrogram.lca_size())
 
 
@@ -198,7 +198,7 @@ def moseley_wang_revenue(dendrogram: Dendrogram, similarity: ArrayLike) -> float
     >>> moseley_wang_revenue(tree, [[0, 5, 1], [5, 0, 1], [1, 1, 0]])
     5.0
     """
-    w = check_similarity(similarity, n_objects=_check_dendrogram(dendrogram).n_objects)
+    w = check_similarity(similarity, n_objects=check_dendrogram(dendrogram).n_objects)
     return _weighted_sum(w, len(w) - dendrogram.lca_size())
 
 
@@ -349,7 +349,7 @@ def quadruplet_agreement(dendrogram: Dendrogram, quadruplets: Quadruplets | Arra
 
 def _about_its_objects(gate, comparisons, dendrogram):
     "Checked comparisons; an array without a number of objects takes that of the dendrogram."
-    n_objects = _check_dendrogram(dendrogram).n_objects
+    n_objects = check_dendrogram(dendrogram).n_objects
     return gate(comparisons, None if isinstance(comparisons, Comparisons) else n_objects)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .validation import check_integer, check_labels, require
-from ..dendrogram import Dendrogram, _check_dendrogram
+from ..dendrogram import Dendrogram, check_dendrogram
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -135,7 +135,7 @@ def _best_by_solver(top, k):
 # %% ../../nbs/core/06_pruning.ipynb #pruning-which
 def _labels_and_k(dendrogram, labels, n_clusters):
     "Integer classes and the number of clusters, checked."
-    codes = check_labels(labels, _check_dendrogram(dendrogram).n_objects)
+    codes = check_labels(labels, check_dendrogram(dendrogram).n_objects)
     if n_clusters is not None:
         return codes, check_integer(n_clusters, "n_clusters", 1, dendrogram.n_leaves)
     k = int(codes.max()) + 1

@@ -48,15 +48,21 @@ def proportion_interval(
     >>> round(float(low), 3), round(float(high), 3)
     (0.444, 0.975)
     """
-    from scipy.special import betaincinv
-
     s, m = np.asarray(successes), np.asarray(trials)
     error = error_of_each(confidence, n_statements)
     possible = s.dtype.kind in "iu" and (s >= 0).all() and (s <= m).all()
     require(possible, "successes", "whole numbers from 0 to trials", successes)
     require(m.dtype.kind in "iu" and (m >= 1).all(), "trials", "whole numbers of at least 1", trials)
-    low = np.where(s > 0, betaincinv(np.maximum(s, 1), m - s + 1, error / 2), 0.0)
-    high = np.where(s < m, betaincinv(s + 1, np.maximum(m - s, 1), 1 - error / 2), 1.0)
+    return clopper_pearson(s, m - s, error)
+
+
+def clopper_pearson(successes, failures, error):
+    "Both ends of the interval that misses with probability at most `error`; counts need not be whole."
+    from scipy.special import betaincinv
+
+    s, f = np.asarray(successes), np.asarray(failures)
+    low = np.where(s > 0, betaincinv(np.where(s > 0, s, 1), f + 1, error / 2), 0.0)
+    high = np.where(f > 0, betaincinv(s + 1, np.where(f > 0, f, 1), 1 - error / 2), 1.0)
     return low[()], high[()]
 
 
@@ -109,9 +115,7 @@ def mean_interval(
     return mean - half, mean + half
 
 
-def proportion_bounds(
-    successes: ArrayLike, trials: ArrayLike, false_passes: float
-) -> tuple[np.ndarray, np.ndarray]:
+def proportion_bounds(successes: ArrayLike, trials: ArrayLike, false_passes: float) -> tuple[np.ndarray, np.ndarray]:
     """Bound a probability from one side by Clopper and Pearson: use one of the two ends.
 
     Parameters

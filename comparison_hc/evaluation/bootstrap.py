@@ -26,7 +26,7 @@ from comparison_hc.core.validation import (
     require,
 )
 from comparison_hc.core.weights import each_weight
-from comparison_hc.dendrogram import Dendrogram, _check_dendrogram, _read_only
+from comparison_hc.dendrogram import Dendrogram, check_dendrogram, read_only
 from comparison_hc.evaluation._candidates import as_builder
 from comparison_hc.evaluation.model_selection import accuracy_scores, signed_correctness
 
@@ -190,7 +190,7 @@ def bootstrap_support(
     >>> bootstrap_support(tree, triplets, "3-al", n_resamples=20).values.tolist()
     [1.0, 0.95, 1.0]
     """
-    _check_dendrogram(dendrogram)
+    check_dendrogram(dendrogram)
     comparisons, build_tree = as_comparisons(answers, weighted=True, argument="answers"), as_builder(build)
     require(comparisons.n_objects == dendrogram.n_objects, "answers", f"about {dendrogram.n_objects} objects", answers)
     rngs = as_rng(rng).spawn(check_integer(n_resamples, "n_resamples", 1, MOST_DRAWS))
@@ -205,7 +205,7 @@ def bootstrap_support(
         rule = "a function that gives trees with the leaves of the dendrogram"
         require(set(tree.initial_clusters) == set(dendrogram.initial_clusters), "build", rule, tree)
         sums += cluster_nearness(dendrogram, tree)
-    exact, transfer, jaccard = map(_read_only, sums / len(trees))
+    exact, transfer, jaccard = map(read_only, sums / len(trees))
     drawn = by if isinstance(by, str) else "groups"
     if by is None:
         drawn = "answers" if comparisons.respondents is None else "people"
@@ -528,4 +528,4 @@ def structure_test(
     work = map_in_order(accuracy, rngs, check_workers(n_jobs), check_progress(progress))
     (observed, *null), stopped = until_interrupted(work, fewest=2)
     p_value = (1 + sum(value >= observed for value in null)) / (1 + len(null))
-    return StructureTest(observed, _read_only(np.array(null)), p_value, stopped)
+    return StructureTest(observed, read_only(np.array(null)), p_value, stopped)

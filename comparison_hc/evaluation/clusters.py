@@ -13,7 +13,7 @@ from ..comparisons import Quadruplets, Triplets, as_comparisons
 from ..core._rows import four_columns, relabel_by_size
 from ..core.compat import bincount
 from ..core.validation import as_rng, check_integer, check_labels, check_progress, require
-from ..dendrogram import Dendrogram, _check_dendrogram
+from ..dendrogram import Dendrogram, check_dendrogram
 from ..core.weights import each_weight
 from ..metrics import adjusted_rand_index
 from ._candidates import as_builder, candidate, fit
@@ -317,7 +317,7 @@ def evidence_cut(dendrogram: Dendrogram, answers: Triplets | Quadruplets | Array
     >>> np.bincount(evidence_cut(tree, animals, 4)).tolist()
     [9, 6, 6, 3]
     """
-    _check_dendrogram(dendrogram)
+    check_dendrogram(dendrogram)
     comparisons = as_comparisons(answers, weighted=True, argument="answers")
     require(comparisons.n_objects == dendrogram.n_objects, "answers", f"about {dendrogram.n_objects} objects", answers)
     n_clusters = check_integer(n_clusters, "n_clusters", 1, dendrogram.n_leaves)
@@ -554,7 +554,7 @@ def choose_clusters(
     require(len(comparisons), "answers", "at least one answer", answers)
     N, generator = comparisons.n_objects, as_rng(rng)
     if dendrogram is not None:
-        _check_dendrogram(dendrogram)
+        check_dendrogram(dendrogram)
         require(dendrogram.n_objects == N, "dendrogram", f"about {N} objects", dendrogram)
     if n_clusters is not None:
         n_clusters = check_integer(n_clusters, "n_clusters", 1, N)

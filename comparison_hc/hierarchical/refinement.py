@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from ..comparisons import Comparisons, Quadruplets, Triplets, as_comparisons
 from ..core.validation import check_integer, check_pairwise, check_progress, require
 from ..core.weights import each_weight
-from ..dendrogram import Dendrogram, _check_dendrogram
+from ..dendrogram import Dendrogram, check_dendrogram
 from ._spr import spr_search
 
 # %% ../../nbs/hierarchical/16_refinement.ipynb #refinement-gain
@@ -105,7 +105,7 @@ def refine(
     >>> refine(random_tree(4, 0), answers).dendrogram.cut(2)
     array([0, 0, 1, 1])
     """
-    n, K = _check_dendrogram(dendrogram).n_objects, dendrogram.n_leaves
+    n, K = check_dendrogram(dendrogram).n_objects, dendrogram.n_leaves
     answers = as_comparisons(answers, None if isinstance(answers, Comparisons) else n, True, "answers")
     require(answers.n_objects == n, answers.kind, f"about the {n} objects of the dendrogram", answers)
     weights = each_weight(answers, weights)

@@ -8,6 +8,7 @@ import numpy as np
 from ..comparisons import as_triplets
 from ..core.compat import bincount
 from ..core.sampling import unique_questions
+from ..core.stats import clopper_pearson
 from ..core.validation import as_rng, check_integer, check_number, check_progress, require
 from ..elicitation.replay import right_answer_probability
 from ..evaluation._splits import plan_splits
@@ -43,8 +44,6 @@ def slip_of(same, design):
 
 def slips_from_repeats(pilot, design, assumed=0.15):
     "The estimate of noise, with Clopper and Pearson's interval."
-    from scipy.special import betaincinv
-
     _, question, low_won = unique_questions(*pilot.winners_and_losers())
     n = bincount(question)
     yes = bincount(question, weights=low_won)
@@ -54,8 +53,7 @@ def slips_from_repeats(pilot, design, assumed=0.15):
     repeated = same + other
     if repeated < FEWEST_REPEATS:
         return Slips(assumed, assumed, assumed, 0)
-    low = betaincinv(same, other + 1, 0.025) if same > 0 else 0.0
-    high = betaincinv(same + 1, other, 0.975) if other > 0 else 1.0
+    low, high = clopper_pearson(same, other, 0.05)
     noise, most, least = (min(slip_of(x, design), 0.5) for x in (same / repeated, low, high))
     return Slips(noise, least, most, round(repeated))
 
