@@ -27,6 +27,7 @@ from comparison_hc.comparisons import (
     majority_rows,
     read_comparisons,
 )
+from comparison_hc.core import _tables
 from comparison_hc.core._columns import FEW_ROWS, as_number
 from comparison_hc.core.readers import Options as ReadingOptions
 from comparison_hc.core.readers import parse_condition
@@ -772,3 +773,12 @@ def test_a_number_is_what_other_programs_call_one(tmp_path):
         ("1_0", "2", "3"),
         ("2", "3", "1"),
     ]  # a first line that is no header
+
+
+def test_large_texts_are_read_in_pieces_of_letters_not_of_bytes():
+    "Letters of one to four bytes at every border of a piece; the cells are those of the plain definition."
+    names = ["é", "日本語", "a b", "😀x", "plain"]
+    cells = np.random.default_rng(0).choice(names, (90_000, 3))
+    text = "\n".join(",".join(row) for row in cells.tolist())
+    assert len(text) > 3 * 262_144
+    np.testing.assert_array_equal(np.stack(_tables._even_columns(text, ","), axis=1), cells)
