@@ -12,7 +12,7 @@ from test_hierarchical import random_rows
 
 from comparison_hc import Quadruplets, Triplets
 from comparison_hc.core import kernels
-from comparison_hc.core._compiled_counts import has_numba
+from comparison_hc.core.compiled import has_numba
 from comparison_hc.hierarchical import _triplet_wins, _wins
 from comparison_hc.hierarchical.average import _merge_by_score, quadruplet_average_linkage
 from comparison_hc.hierarchical.kernel import kernel_passive

@@ -2,28 +2,8 @@
 
 import numpy as np
 
-from .compat import IN_BROWSER
+from .compiled import compiled
 from .parallel import map_on_threads
-
-try:
-    from numba import njit
-except ImportError:
-    njit = None
-
-
-def has_numba():
-    "Whether functions can be compiled."
-    return njit is not None and not IN_BROWSER
-
-
-def compiled(function):
-    "The function compiled, and kept on disk where that is possible; the function itself without numba."
-    if njit is None:
-        return function
-    try:
-        return njit(cache=True, nogil=True)(function)
-    except RuntimeError:
-        return njit(nogil=True)(function)  # no folder to keep it in
 
 
 @compiled

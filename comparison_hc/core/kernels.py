@@ -176,7 +176,7 @@ def _bits_are_cheapest(n_objects, n_answers):
     "Whether rows of bits beat the other products of a landmark, if answers are spread evenly; constants were timed."
     if n_answers < MANY_ANSWERS:
         return False
-    from ._compiled_counts import has_numba
+    from .compiled import has_numba
 
     rows, columns = float(n_objects), n_objects * (n_objects - 1) / 2
     votes = (rows - 1) * 2 * n_answers / columns

@@ -49,9 +49,9 @@ class SparseWins:
         self.weights, self.compiled = (None, None), None
         self.n_pairs = quadruplets.n_objects * (quadruplets.n_objects - 1) // 2
         if weights is None and len(quadruplets) >= MANY_ANSWERS:
-            from comparison_hc.core import _compiled_counts  # numba takes a second
+            from comparison_hc.core import _compiled_counts, compiled  # numba takes a second
 
-            self.compiled = _compiled_counts if _compiled_counts.has_numba() else None
+            self.compiled = _compiled_counts if compiled.has_numba() else None
         if self.compiled:
             lists = self.compiled.ComparisonLists(quadruplets.array, quadruplets.n_objects)
             self.starts, self.opponents = lists.starts, lists.opponents

@@ -10,21 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-try:
-    from numba import njit
-except ImportError:
-    njit = None
-
-
-def compiled(function):
-    "The function in machine code, kept on disk where that is possible; the function itself without numba."
-    if njit is None:
-        return function
-    try:
-        return njit(cache=True)(function)
-    except RuntimeError:
-        return njit(function)  # no folder to keep it in
-
+from ..core.compiled import compiled
 
 SINGLE, COMPLETE, AVERAGE = range(3)  # kinds of merge functions
 NEVER = 1 << 40

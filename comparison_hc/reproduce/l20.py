@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from ..core.compiled import compiled
 from ..core.validation import check_labels, require
 from ..dendrogram import Dendrogram
-from ..link._kinetic import compiled
 from ..link.execution import piecewise_loss
 from ..link.learning import average_loss
 from ..link.losses import PiecewiseLoss, widest_interval
