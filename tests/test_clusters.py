@@ -223,3 +223,15 @@ def test_what_is_sampled_or_counted_without_weights_is_said(monkeypatch):
     said = choose_clusters(Triplets(answers.array, 41, weights=np.full(600, 2.0)), 4).rows()
     texts = [text for label, text in said if label == "not compared"]
     assert any("random sample of 500" in text for text in texts) and any("AddS with weights" in text for text in texts)
+
+
+@pytest.mark.parametrize("width", [3, 4])
+def test_slow_trees_are_left_out_for_many_objects_and_it_is_said(width, monkeypatch):
+    answers = random_answers(12, 300, np.random.default_rng(0), width)
+    for many in (False, True):
+        monkeypatch.setattr("comparison_hc.evaluation._candidates.MANY_OBJECTS", 11 if many else 12)
+        chosen = choose_clusters(answers, 3)
+        methods = " ".join(chosen.table.method)
+        assert ("refined" in methods or "4K–AL" in methods) is not many
+        assert any("refined trees and of 4K–AL" in reason for reason in chosen.left_out) is many
+        assert "AL, cut by" in methods

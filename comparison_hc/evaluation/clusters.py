@@ -16,6 +16,7 @@ from ..core.validation import as_rng, check_integer, check_labels, check_progres
 from ..dendrogram import Dendrogram, check_dendrogram
 from ..core.weights import each_weight
 from ..metrics import adjusted_rand_index
+from . import _candidates
 from ._candidates import as_builder, candidate, fit
 from ._report_figures import win_counts
 from ._splits import object_groups, plan_splits
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["ClusterChoice", "choose_clusters", "evidence_cut", "partition_evidence", "unplaced_objects"]
 
 TREES = {"triplets": ("3k-al", "4k-al", "3-al refined"), "quadruplets": ("4k-al", "4-al refined")}
+TREES_OF_MANY = {"triplets": ("3k-al", "3-al"), "quadruplets": ("4-al",)}  # above `MANY_OBJECTS`
 BLOCK_SHARE = 0.75  # of the evidence: how well similarities between clusters predict; the rest: together or apart
 RIDGE = 0.1  # precision of the prior of the similarities
 MOST_EMBEDDED = 300_000  # answers; with more, no points are fitted
@@ -596,6 +598,9 @@ def _left_out(comparisons):
         yield f"k-means on t-STE points, which take too long for more than {MOST_EMBEDDED:,} answers"
     if len(comparisons) > MOST_SCORED:
         yield f"the evidence of all answers but a random sample of {MOST_SCORED:,}"
+    if comparisons.n_objects > _candidates.MANY_OBJECTS:
+        most = _candidates.MANY_OBJECTS
+        yield f"cuts of refined trees and of 4K–AL, which take too long for more than {most} objects"
     if comparisons.weights is not None:
         yield "AddS with weights: it counts every answer once, and its clusters are judged with them"
 
@@ -606,7 +611,8 @@ def candidate_partitions(comparisons, tried, rng, dendrogram=None, build=None):
     trees = {} if dendrogram is None else {"the tree shown": dendrogram}
     if build and not trees:
         trees["its tree"] = build(comparisons)
-    for name in () if build else TREES[comparisons.kind]:
+    of_trees = TREES_OF_MANY if N > _candidates.MANY_OBJECTS else TREES
+    for name in () if build else of_trees[comparisons.kind]:
         trees[candidate(name).title] = fit(candidate(name), comparisons, seed, fitted)[0]
     won = win_counts(comparisons)
     for title, tree in trees.items():
