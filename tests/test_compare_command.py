@@ -12,8 +12,8 @@ from comparison_hc.comparisons import Triplets
 from comparison_hc.core.validation import InputError
 from comparison_hc.dendrogram import random_tree
 from comparison_hc.evaluation.model_selection import choose_method, signed_correctness
-from comparison_hc.hierarchical._spr import TripletSPR
 from comparison_hc.hierarchical.refinement import refine
+from comparison_hc.hierarchical.spr import TripletSPR
 from comparison_hc.metrics import agreement
 
 

@@ -22,6 +22,15 @@ LAYERS = [  # from the bottom: a module imports from its own layer and from thos
     ("dashboards", "classroom"),
     ("cli",),
 ]
+CROSSED = {  # private modules that another subpackage imports: this set only shrinks
+    "cli._reading",
+    "evaluation._additive",
+    "evaluation._candidates",
+    "evaluation._dataset_files",
+    "evaluation._dataset_readers",
+    "evaluation._splits",
+    "evaluation._task_tables",
+}
 EXERCISE = re.compile(r"\*\*Exercise|^## Exercise", re.MULTILINE)
 MOST_JAVASCRIPT, MOST_STYLE = 608, 278
 
@@ -108,6 +117,22 @@ def test_no_arrow_leads_upwards():
             upwards.append(f"{arrow_text(name, home, what)} (layer {layer(name)} from layer {layer(home)})")
     rule = "what both need belongs in the lower layer; CONTRIBUTING.md draws the layers"
     assert not upwards, told(upwards, rule)
+
+
+def area(name):
+    "The subpackage of a module; core and the modules at the root are one."
+    first = name.split(".")[0]
+    return "core" if first in LAYERS[0] or first == name else first
+
+
+def test_private_modules_are_used_at_home():
+    "Theory looks into the papers' algorithms, and everybody into core."
+    crossed = {
+        home
+        for name, home, _ in arrows()
+        if "._" in home and area(home) not in ("core", area(name)) and area(name) != "theory"
+    }
+    assert crossed == CROSSED, told(sorted(crossed ^ CROSSED), "take the underscore away, or move it to core")
 
 
 def test_no_room_of_a_paper_imports_another():

@@ -10,8 +10,8 @@ from test_hierarchical import random_rows as more_rows
 from comparison_hc import Dendrogram, InputError, Quadruplets, Triplets
 from comparison_hc.dendrogram import _all_merge_orders, random_tree
 from comparison_hc.hierarchical import planted_hierarchy, quadruplet_average_linkage, triplet_average_linkage
-from comparison_hc.hierarchical._spr import RankedSPR, RankedTree, SPRTree, TripletSPR
 from comparison_hc.hierarchical.refinement import _agreement_gain, refine
+from comparison_hc.hierarchical.spr import RankedSPR, RankedTree, SPRTree, TripletSPR
 from comparison_hc.metrics import agreement
 from comparison_hc.oracles import sample_triplets
 

@@ -16,7 +16,7 @@ from ..comparisons import Comparisons, Quadruplets, Triplets, as_comparisons
 from ..core.validation import check_integer, check_pairwise, check_progress, require
 from ..core.weights import each_weight
 from ..dendrogram import Dendrogram, check_dendrogram
-from ._spr import spr_search
+from .spr import spr_search
 
 # %% ../../nbs/hierarchical/16_refinement.ipynb #refinement-gain
 def _agreement_gain(dendrogram, answers, weights=None):

@@ -8,7 +8,7 @@ from ..comparisons import n_triplet_questions
 from ..core.charts import mean_layers
 from ..core.validation import as_rng, check_number
 from ..dendrogram import Dendrogram
-from ..hierarchical._spr import SPRTree, TripletSPR
+from ..hierarchical.spr import SPRTree, TripletSPR
 from ..hierarchical.average import quadruplet_average_linkage
 from ..hierarchical.planted import planted_hierarchy
 from ..hierarchical.refinement import refine
