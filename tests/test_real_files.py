@@ -400,6 +400,17 @@ RIGHT = {
         dict(format="mturk"),
         "Answer.pick = answer",
     ),
+    "PsychoPy, told": (
+        text(
+            [
+                ("p", *[""] * 4, "space"),
+                *(("p", *row, "stim2" if left else "stim3", "") for row, left in zip(SHOWN, LEFT)),
+            ],
+            "participant,Stim1,Stim2,Stim3,mouse.clicked_name,key_go.keys",
+        ),
+        dict(format="psychopy", columns=["Stim1", "Stim2", "Stim3"], answer="mouse.clicked_name"),
+        "stim2 is Stim2",
+    ),
     "input and output": (
         shown(("left", "right"), "INPUT:image,INPUT:image_left,INPUT:image_right,OUTPUT:result").replace(",", "\t"),
         dict(file="a.tsv"),
@@ -526,6 +537,19 @@ REFUSED = {
         {},
         ["columns must be told in the order anchor, nearer, farther", "--columns X,A,B"],
     ),
+    "clicked components": (
+        text(
+            [(*row, "stim2_main" if left else "stim3_main") for row, left in zip(SHOWN, LEFT)],
+            "Stim1,Stim2,Stim3,click",
+        ),
+        dict(columns=["Stim1", "Stim2", "Stim3"], answer="click"),
+        ["stim2_main=Stim2,stim3_main=Stim3"],
+    ),
+    "two codes of three": (
+        text([(*trio, "xz"[at > 0]) for trio, at in zip(TRIOS, ODD_AT)], "Stim1,Stim2,Stim3,click"),
+        ODD | dict(answer="click"),
+        ["(--answer click:z=Stim1)"],
+    ),
     # more columns than objects
     "an answer of any name": (
         text([(*row, "pq"[not left], 812) for row, left in zip(SHOWN, LEFT)], "Stim 1,Stim 2,Stim 3,eval,rt"),
@@ -631,6 +655,12 @@ WARNED = {
         dict(columns=["head", "winner", "loser"]),
         ["the nearer objects ('300', '301', '302') are in no other column"],
         None,
+    ),
+    "roles in names of files": (
+        text([(f"{n}query.jpg", f"{n}positive.jpg", f"{n}negative.jpg") for n in range(9)]),
+        {},
+        ["the first line", "is taken for an answer", "none of the 9 anchors is ever a choice"],
+        [(f"{n}query.jpg", f"{n}positive.jpg", f"{n}negative.jpg") for n in range(9)],
     ),
     "sides without an answer": (text(ROWS, "anchor,left,right"), {}, ["--answer"], ROWS),
     "options without an answer": (

@@ -55,6 +55,7 @@ SIGNATURES = {  # columns by which a file of a tool is known
     "inquisit": ("blockcode", "trialcode"),
     "labjs": ("sender", "sender_type"),
 }
+ENDING = r"\.(png|jpe?g|gif|svg|webp|bmp|tiff?|wav|mp3|ogg|mp4|webm|txt|html?)$"  # of the file of an object
 NUMBER = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]\d+)?"  # 1e3 may be a code; programs write 1e+03
 
 
@@ -138,6 +139,8 @@ def judge_header(rows, objects=None, width=3):
 
 def names_columns(first, later):
     "Whether the words of a first row settle that it is a header."
+    if any(re.search(ENDING, cell, re.I) for cell in first):
+        return False
     parts = [name_parts(cell) for cell in first]
     settled = not SETTLING_WORDS.isdisjoint(part for words in parts for part in words)
     known = settled and all(words and HEADER_WORDS.issuperset(words) for words in parts)

@@ -289,8 +289,10 @@ class Tool:
             keep &= (
                 table.frame[column[0]].map(lambda cell: re.search(self.rows[1], cell, re.I) is not None).to_numpy(bool)
             )
-        if isinstance(answer, int):
-            keep &= ~table.frame[answer].isin(["", "None", "null"]).to_numpy()
+        plain = answer if answer in table.names or not isinstance(answer, str) else answer.split(":")[0]
+        if isinstance(plain, int) or plain in table.names:  # and no choice_* for several
+            cells = table.frame[find_column(plain, "answer", table)]
+            keep &= ~cells.isin(["", "None", "null"]).to_numpy()
         table, said = _kept(table, keep, "no answers")
         columns = options.columns or self.columns or None
         names = {c: name for c, name in enumerate(table.names) if table.names.count(name) == 1}  # columns may move

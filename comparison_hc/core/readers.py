@@ -12,6 +12,7 @@ from math import inf, isfinite, nan
 import numpy as np
 
 from ._columns import (
+    ENDING,
     IN_TRIPLET,
     WEIGHTS,
     WIDTHS,
@@ -106,7 +107,7 @@ class Reading:
             ("answers", ", ".join(f"{code} is {option}" for code, option in self.coding)),
             *(("condition", f"{condition} ({met})") for condition, met in self.conditions),
             ("missing", ", ".join(map(repr, self.missing))),
-            ("rows", f"{n_rows} rows"),
+            ("rows", f"{n_rows} row{'s' * (self.n_rows > 1)}"),
             *(("left out", f"{reason} ({lines})") for reason, lines in self.left_out),
             ("not read", ", ".join(self.unread[:8]) + more),
             *(("recognised", note) for note in self.notes),
@@ -452,8 +453,11 @@ def chosen_options(cells, shown, options, others=(), name=None, told=None):
     best = max(n_read, key=n_read.get)
     complete = [said for said, n in n_read.items() if n == len(cells)]
     column = "the answer" if name is None else f"column {name!r}"
-    told_codes = ",".join(f"{word}={option}" for word, option in zip(sorted_names(different), called))
-    settle = told_answer(f"{name or 'COLUMN'}:{told_codes}")
+    likely = [[option for option in called if option.lower() in word.lower()] for word in different]
+    pairs = [*zip(sorted_names(different), called)] if len(different) == len(called) else [(different[0], called[0])]
+    if all(len(options_in) == 1 for options_in in likely):  # stim1_main of Stim1
+        pairs = [(word, option) for word, (option,) in zip(different, likely)]
+    settle = told_answer(f"{name or 'COLUMN'}:" + ",".join(f"{word}={option}" for word, option in pairs))
     for other in complete[1:]:
         rule = f"clear: the values of {column} are {complete[0]} as well as {other}, and mean different things"
         rule += f"; say what they mean, such as {settle}"
@@ -488,8 +492,7 @@ def _position_in(cells, shown):
 
 def _file_key(name):
     "A name without its folders and its ending."
-    endings = r"\.(png|jpe?g|gif|svg|webp|bmp|tiff?|wav|mp3|ogg|mp4|webm|txt|html?)$"
-    return re.sub(endings, "", re.split(r"[\\/]", name)[-1], flags=re.I)
+    return re.sub(ENDING, "", re.split(r"[\\/]", name)[-1], flags=re.I)
 
 
 # ---- rows that count
