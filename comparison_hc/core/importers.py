@@ -34,19 +34,18 @@ def _need(table, names, tool):
 
 def _with(table, columns):
     "The table with more columns, or with others of these names."
-    names, frame = [name for name in table.names if name not in columns], table.frame
-    frame = frame[[c for c, name in enumerate(table.names) if name not in columns]]
-    frame = frame.set_axis(range(len(names)), axis=1)
-    for c, cells in enumerate(columns.values(), len(names)):
-        frame = _put(frame, c, cells)
-    return replace(table, names=[*names, *columns], frame=frame)
+    import pandas as pd
+
+    kept = [c for c, name in enumerate(table.names) if name not in columns]
+    names = [*(table.names[c] for c in kept), *columns]
+    more = pd.DataFrame({name: list(cells) for name, cells in columns.items()}, table.frame.index, dtype=object)
+    frame = pd.concat([table.frame[kept], more], axis=1).set_axis(range(len(names)), axis=1)
+    return replace(table, names=names, frame=frame)
 
 
-def _put(frame, c, cells):
-    "The frame with these cells as a column."
-    frame = frame.copy()
-    frame[c] = np.array(list(cells), dtype=object)
-    return frame
+def _matching(table, pattern):
+    "The columns whose whole names match."
+    return [c for c, name in enumerate(table.names) if re.fullmatch(pattern, name, re.I)]
 
 
 def _cells(table, name):
@@ -155,16 +154,17 @@ def cblearn_bool(table, options):
     "Triplets of cblearn with a fourth column, list-boolean or list-count: False and −1 exchange the last two objects."
     table = _numbers(table, options, 4)
     words = [plain_number(cell).lower() for cell in table.frame[3]]
-    options = replace(options, columns=(0, 1, 2), answer=3, header=False)
+    coding = "3:true=left,false=right,1=left,0=right"
+    options = replace(options, columns=(0, 1, 2), answer=coding, header=False)
     if set(words) <= {"true", "false", "0", "1"}:
-        sides = ["left" if word in ("true", "1") else "right" for word in words]
-        return replace(table, frame=_put(table.frame, 3, sides)), options, []
+        return table, options, []
     for r, word in enumerate(words):
         rule = "decided: True or False, or a whole number other than 0, above it if the first of the two is nearer"
         require(is_whole_number(word) and int(word) != 0, table.where(r), rule, word)
-    table = replace(table, frame=_put(table.frame, 3, ["left" if int(word) > 0 else "right" for word in words]))
-    table = replace(table, frame=_put(table.frame, 4, [str(abs(int(word))) for word in words]))
-    return table, replace(options, weight=4), []
+    frame, numbers = table.frame.copy(), list(map(int, words))
+    frame[3] = ["1" if number > 0 else "0" for number in numbers]
+    frame[4] = [str(abs(number)) for number in numbers]
+    return replace(table, frame=frame), replace(options, weight=4), []
 
 
 # ---- jsPsych
@@ -235,8 +235,7 @@ SHOWN = "jsPsych with what was shown (say columns=…, or save the choices)"
 
 def _listed(table, name):
     "For every row the cells of a list: in JSON a column each, in CSV one cell of JSON."
-    columns = [c for c, other in enumerate(table.names) if re.fullmatch(rf"{name}\.\d+", other)]
-    rows = table.frame[columns].to_numpy().tolist()
+    rows = table.frame[_matching(table, rf"{name}\.\d+")].to_numpy().tolist()
     rows = [[cell for cell in row if cell] for row in rows]
     if name not in table.names:
         return rows
@@ -274,21 +273,18 @@ class Tool:
     def __call__(self, table, options):
         answer = options.answer
         if answer is None:
-            found = [c for c, name in enumerate(table.names) if re.fullmatch(self.answer, name, re.I)]
+            found = _matching(table, self.answer)
             times = {c: int((table.frame[c] != "").sum()) for c in found}
             found = [c for c in found if times[c] == max(times.values()) > 0]
             several = [table.names[c] for c in found]
             rule = f"told, as several columns may say it: {told_answer(several[0])}, or " if several else ""
             require(len(found) < 2, "answer", rule + ", ".join(several[1:]), f"{len(found)} columns")
             answer = found[0] if found else None
-        person = [c for c, name in enumerate(table.names) if re.fullmatch(self.person, name, re.I)]
+        person = _matching(table, self.person)
         who = options.respondent if options.respondent is not None or not person else person[0]
-        column = [c for c, name in enumerate(table.names) if re.fullmatch(self.rows[0], name, re.I)]
         keep = np.ones(len(table.frame), dtype=bool)
-        if column:
-            keep &= (
-                table.frame[column[0]].map(lambda cell: re.search(self.rows[1], cell, re.I) is not None).to_numpy(bool)
-            )
+        for c in _matching(table, self.rows[0])[:1]:
+            keep &= np.array([bool(re.search(self.rows[1], cell, re.I)) for cell in table.frame[c]])
         plain = answer if answer in table.names or not isinstance(answer, str) else answer.split(":")[0]
         if isinstance(plain, int) or plain in table.names:  # and no choice_* for several
             cells = table.frame[find_column(plain, "answer", table)]
@@ -305,7 +301,7 @@ def inquisit(table, options):
 
     A trial with fewer items than others has 0 for the rest. Which item is the anchor, a file does not say.
     """
-    items = [name for name in table.names if re.fullmatch(r"stimulusitem\d+", name, re.I)]
+    items = [table.names[c] for c in _matching(table, r"stimulusitem\d+")]
     width, columns = WIDTHS[options.kind], options.columns
     if columns is None:
         rule = f"told, in the order of the kind, such as {told_columns(range(len(items))[:width], items)}"
