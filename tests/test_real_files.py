@@ -164,6 +164,18 @@ RIGHT = {
         {},
         "",
     ),
+    "a role in all names": (
+        shown(("left", "right"), "target_center,target_left,target_right,target_response"),
+        {},
+        "target_center = anchor",
+    ),
+    "NEXT's names": (
+        text(
+            [(*row, n) for row, (_, n, _) in zip(SHOWN, ROWS)], "target_center,target_left,target_right,target_winner"
+        ),
+        {},
+        "target_winner = answer",
+    ),
     # F3, F16, F17: codes
     "eval": (shown("10", "A,B,C,eval"), dict(columns=["A", "B", "C"], answer="eval:1=B,0=C"), "0 is C, 1 is B"),
     "codes in order": (shown("fj"), dict(**SIDES, answer="answer:f,j"), "f is left"),
@@ -745,6 +757,36 @@ def test_two_unicode_forms_are_one_name(tmp_path, form):
     assert read_comparisons(tmp_path / "n.csv", objects=names).names == answers.names
     (tmp_path / "n.json").write_text(json.dumps([dict(zip("ijk", row)) for row in csv_rows(content)[1:]]))
     assert named(read_comparisons(tmp_path / "n.json")) == named(answers)
+
+
+def test_columns_and_conditions_are_told_in_any_unicode_form(tmp_path):
+    header, forms = "nähe,bild,fern,teil", [lambda x, f=f: unicodedata.normalize(f, x) for f in ("NFC", "NFD")]
+    for of_file, of_user in (forms, forms[::-1]):
+        content = of_file(text([(n, a, f, "übung" if a == "cat" else "test") for a, n, f in ROWS], header))
+        columns = [of_user(name) for name in ("bild", "nähe", "fern")]
+        answers, _ = read(tmp_path, content, columns=columns, where=of_user("teil!=übung"))
+        assert named(answers) == [row for row in ROWS if row[0] != "cat"]
+
+
+ANCHORS = "head anchor reference ref target probe query standard sample"
+NEARER = "winner positive pos near nearer nearest close closer closest similar same match preferred"
+FARTHER = "loser negative neg far farther further farthest furthest distant dissimilar different rejected foil"
+PEOPLE = "puid participant respondent subject WorkerId worker_id Participant.ID user rater annotator ResponseId"
+
+
+@pytest.mark.parametrize("word", f"{ANCHORS} {NEARER} {FARTHER} {PEOPLE}".split())
+def test_what_tools_call_the_roles(tmp_path, word):
+    roles = {"anchor": ANCHORS, "nearer": NEARER, "farther": FARTHER, "respondent": PEOPLE}
+    mine = next(role for role, words in roles.items() if word in words.split())
+    called = {"respondent": "puid", "farther": "loser", "nearer": "winner", "anchor": "head", mine: word}
+    header = sorted(called.values(), key=lambda name: name[::-1])
+    places = {role: header.index(name) for role, name in called.items()}
+    rows = [[None] * 4 for _ in ROWS]
+    for row, (a, n, f) in zip(rows, ROWS):
+        for role, cell in zip(("anchor", "nearer", "farther", "respondent"), (a, n, f, "ann")):
+            row[places[role]] = cell
+    answers, said = read(tmp_path, text(rows, header))
+    assert named(answers) == ROWS and set(answers.respondents) == {"ann"} and not said
 
 
 def csv_rows(content):
