@@ -390,7 +390,7 @@ def test_a_point_of_the_kept_results_is_what_the_code_gives():
 def test_every_method_has_its_own_colour_and_shape():
     import vl_convert
 
-    assert len(set(f19_figures._COLOURS)) == len(set(f19_figures._SHAPES)) == len(r19.planted_methods)
+    assert len(set(f19_figures._COLOURS)) == len(set(r19.SHAPES)) == len(r19.planted_methods)
     text = vl_convert.vegalite_to_svg(f19_figures.planted_chart(summary_of(AS_THE_PAPER_SAYS)).to_json()).lower()
     assert (
         "p = 0.01" in text

@@ -9,7 +9,7 @@ from ..core.compat import repeat
 from ..core.plotting import tree_layout
 from .link import all_trees, one_curve
 from .framework import no_step, Page, Try
-from .pictures import MARKS, VEGA_SHAPES, in_order, strip_picture, chart_spec, tree_picture
+from .pictures import MARKS, in_order, strip_picture, chart_spec, tree_picture
 from .sources import Source
 from .tasks import FAMILIES, METRICS, SHOWN, LinkSettings, draw_task
 from ..link.learning import LearnedLinkage, average_loss, confidence_band
@@ -40,7 +40,7 @@ def curve_rows(curve):
 LOOKS = list(
     zip(
         ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000", "#4c4c4c"),
-        ("circle", "square", "diamond", "up", "down", "cross", "left", "right"),
+        ("circle", "square", "diamond", "triangle-up", "triangle-down", "cross", "triangle-left", "triangle-right"),
     )
 )
 ABOVE = "#9aa1a8"  # branches above the best pruning
@@ -230,7 +230,7 @@ def cloud_chart():
     x = alt.X("x:Q", axis=None, scale=axis("x", "cx", "width"))
     y = alt.Y("y:Q", axis=None, scale=axis("y", "cy", "height"))
     colour = alt.Fill("guess:N", legend=None).scale(domain=numbers, range=[colour for colour, _ in LOOKS])
-    shape = alt.Shape("label:N", legend=None).scale(domain=numbers, range=[VEGA_SHAPES[shape] for _, shape in LOOKS])
+    shape = alt.Shape("label:N", legend=None).scale(domain=numbers, range=[shape for _, shape in LOOKS])
     stroke = alt.condition("datum.wrong", alt.value("#000"), alt.value("#fff"))
     width = alt.condition("datum.wrong", alt.value(1.8), alt.value(0.5))
     points = alt.Chart(alt.NamedData("points")).mark_point(size=60, opacity=1)

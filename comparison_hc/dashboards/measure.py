@@ -6,7 +6,7 @@ from functools import cache
 from importlib.resources import files
 from math import log10
 
-from .pictures import VEGA_SHAPES, chart_spec
+from .pictures import chart_spec
 
 
 @dataclass(frozen=True)
@@ -34,10 +34,9 @@ def measure_chart(axes, others, value, title, series, height=175):
     import altair as alt
 
     names = [each["name"] for each in series]
-    shapes = [VEGA_SHAPES[each["shape"]] for each in series]
     dashes = [[5, 3] if each.get("dashed") else [1, 0] for each in series]
     colour = alt.Color("series:N", legend=None).scale(domain=names, range=[each["colour"] for each in series])
-    shape = alt.Shape("series:N", legend=None).scale(domain=names, range=shapes)
+    shape = alt.Shape("series:N", legend=None).scale(domain=names, range=[each["shape"] for each in series])
     dash = alt.StrokeDash("series:N", legend=None).scale(domain=names, range=dashes)
     first = dict(against=axes[0].setting, at={}, places=[0, 1], texts=["", ""], now=0, solid=1)
     params = [alt.param(name=name, value=what) for name, what in first.items()]

@@ -129,23 +129,13 @@ def chart_spec(chart):
     return chart.configure_legend(labelFontSize=12).configure_view(stroke=None).to_dict()
 
 
-MARKS = dict(
-    circle="M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z",
-    square="M-3.5 -3.5h7v7h-7z",
-    diamond="M0 -5l5 5l-5 5l-5 -5z",
-    cross="M-4.5 -1.3h3.2v-3.2h2.6v3.2h3.2v2.6h-3.2v3.2h-2.6v-3.2h-3.2z",
-    up="M0 -4.5l4.7 8.5h-9.4z",
-    down="M0 4.5l4.7 -8.5h-9.4z",
-    left="M-4.5 0l8.5 -4.7v9.4z",
-    right="M4.5 0l-8.5 -4.7v9.4z",
-)
-VEGA_SHAPES = dict(
-    cross="cross",
-    square="square",
-    circle="circle",
-    diamond="diamond",
-    up="triangle-up",
-    down="triangle-down",
-    left="triangle-left",
-    right="triangle-right",
-)
+MARKS = {  # shapes, by their names in Vega
+    "circle": "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z",
+    "square": "M-3.5 -3.5h7v7h-7z",
+    "diamond": "M0 -5l5 5l-5 5l-5 -5z",
+    "cross": "M-4.5 -1.3h3.2v-3.2h2.6v3.2h3.2v2.6h-3.2v3.2h-2.6v-3.2h-3.2z",
+    "triangle-up": "M0 -4.5l4.7 8.5h-9.4z",
+    "triangle-down": "M0 4.5l4.7 -8.5h-9.4z",
+    "triangle-left": "M-4.5 0l8.5 -4.7v9.4z",
+    "triangle-right": "M4.5 0l-8.5 -4.7v9.4z",
+}

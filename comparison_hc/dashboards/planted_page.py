@@ -31,6 +31,7 @@ from comparison_hc.dashboards.promises import (
     signal_thresholds,
 )
 from .sources import Source
+from ..reproduce.f19 import DASHED, SHAPES
 
 ABOUT = dict(
     zip(
@@ -48,11 +49,9 @@ ABOUT = dict(
     )
 )
 _COLOURS = ("#000000", "#4c4c4c", "#0072B2", "#56B4E9", "#009E73", "#E69F00", "#CC79A7", "#D55E00")
-_SHAPES = ("cross", "square", "circle", "left", "diamond", "up", "down", "right")
-_DASHED = ("CL", "4K–AL, self-pairs", "4–AL–I3")
 SERIES = [
-    dict(name=name, colour=colour, shape=shape, dashed=name in _DASHED)
-    for name, colour, shape in zip(planted_methods, _COLOURS, _SHAPES)
+    dict(name=name, colour=colour, shape=shape, dashed=name in DASHED)
+    for name, colour, shape in zip(planted_methods, _COLOURS, SHAPES)
 ]
 MIXED = "#000000"
 AXES = (

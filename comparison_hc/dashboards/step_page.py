@@ -6,10 +6,11 @@ from math import log2
 from ..core.plotting import tree_layout
 from .costs import chart_lines
 from .framework import no_step, Page, Try
-from .pictures import MARKS, VEGA_SHAPES, chart_spec, edges
+from .pictures import MARKS, chart_spec, edges
 from .record import LETTERS, StepSettings
 from .sources import Source
 from .step import watch
+
 
 def item_picture(vertices):
     "The tree that an item met: lines, and HTML with vertices and names."
@@ -179,7 +180,7 @@ LOOKS = [
     ("#E69F00", [6, 4], None),
     ("#E69F00", [1, 0], "square"),
     ("#CC79A7", [1, 0], "diamond"),
-    ("#009E73", [1, 0], "up"),
+    ("#009E73", [1, 0], "triangle-up"),
     ("#0072B2", [1, 0], "circle"),
 ]  # in the order of `chart_lines`
 
@@ -197,7 +198,7 @@ def cost_chart():
     y = alt.Y("q:Q", title="questions in all", axis=y_axis).scale(type="log", domain=[1, 10**8.4], nice=False)
     colour = alt.Color("line:N", legend=None).scale(domain=numbers, range=[colour for colour, *_ in LOOKS])
     dash = alt.StrokeDash("line:N", legend=None).scale(domain=numbers, range=[dash for _, dash, _ in LOOKS])
-    shapes = [VEGA_SHAPES[shape or "circle"] for *_, shape in LOOKS]
+    shapes = [shape or "circle" for *_, shape in LOOKS]
     shape = alt.Shape("line:N", legend=None).scale(domain=numbers, range=shapes)
     lines = alt.Chart(alt.NamedData("lines"))
     marks = lines.transform_filter("!datum.bound").mark_point(filled=True, size=60, opacity=1)

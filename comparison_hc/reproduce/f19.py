@@ -15,6 +15,17 @@ from .simulation import GROUP_SIZES, MU, SIGMA, active_tree, passive_tree, pure_
 
 ACTIVE = ("SL", "CL", "4K–AL–act")
 planted_methods = ("SL", "CL", "4K–AL", "4K–AL, self-pairs", "4K–AL–act", "4–AL", "4–AL–I3", "4–AL–I5")
+SHAPES = (
+    "cross",
+    "square",
+    "circle",
+    "triangle-left",
+    "diamond",
+    "triangle-up",
+    "triangle-down",
+    "triangle-right",
+)  # of their marks
+DASHED = ("CL", "4K–AL, self-pairs", "4–AL–I3")
 
 
 def both_kernels(answers):

@@ -4,15 +4,13 @@ from itertools import groupby
 
 from ..core.charts import mean_layers, scales
 from .claims import BY_CONSTRUCTION, Claim, register_reproduction
-from .f19 import PROPORTIONS, planted_grid, planted_methods, planted_run, planted_summary
+from .f19 import DASHED, PROPORTIONS, SHAPES, planted_grid, planted_methods, planted_run, planted_summary
 from .readings import first_from, gap_and_error, which_setting
 
 _COLOURS = ("#000000", "#999999", "#0072B2", "#56B4E9", "#009E73", "#E69F00", "#CC79A7", "#D55E00")
-_SHAPES = ("cross", "square", "circle", "triangle-left", "diamond", "triangle-up", "triangle-down", "triangle-right")
-_DASHED = ("CL", "4K–AL, self-pairs", "4–AL–I3")
 _LOOKS = {
-    name: (colour, shape, [4, 2] if name in _DASHED else [1, 0])
-    for name, colour, shape in zip(planted_methods, _COLOURS, _SHAPES)
+    name: (colour, shape, [4, 2] if name in DASHED else [1, 0])
+    for name, colour, shape in zip(planted_methods, _COLOURS, SHAPES)
 }
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.validation import as_array, as_rng, check_integer, check_labels, require
+from ..core.validation import as_rng, check_integer, check_labels, require
 from ..datasets import load_dataset
 from ..link.merge import rings_and_disks
 
@@ -40,7 +40,7 @@ class DigitNetwork(NamedTuple):
 
 
 def train_network(images, labels, units=(256, 128), epochs=20):
-    "Train on digits (scikit-learn's `MLPClassifier`, Adam, seed 0, one thread). Raises `InputError`."
+    "Train on digits (scikit-learn's `MLPClassifier`, Adam, seed 0, one thread)."
     import warnings
 
     from sklearn.exceptions import ConvergenceWarning
@@ -48,8 +48,7 @@ def train_network(images, labels, units=(256, 128), epochs=20):
     from threadpoolctl import threadpool_limits
 
     codes = check_labels(labels, len(images))  # numbered as they come
-    require(set(np.unique(labels).tolist()) == set(range(10)), "labels", "all digits from 0 to 9", np.unique(labels))
-    learner = MLPClassifier(units, max_iter=check_integer(epochs, "epochs"), random_state=0)
+    learner = MLPClassifier(units, max_iter=epochs, random_state=0)
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the epochs are meant
         learner.fit(np.reshape(images, (len(images), -1)) / 255, codes)
@@ -65,9 +64,6 @@ def drawn_like_digit(mask, radius):
     from PIL import Image
     from scipy.ndimage import binary_dilation, center_of_mass
 
-    mask = np.asarray(mask, dtype=bool)
-    require(mask.ndim == 2 and mask.any(), "mask", "an (H, W) array with some ink", mask.shape)
-    radius = check_integer(radius, "radius", 0, _SIDE)
     rows, columns = (np.flatnonzero(mask.any(axis=axis)) for axis in (1, 0))
     box = mask[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
     scale = (_SIDE * _FINE - 2 * radius) / max(box.shape)
@@ -143,19 +139,8 @@ def patch_features(images, patches):
 
 
 def edge_histograms(images, cells, directions=9):
-    "How strong the edges of every direction are in every cell of an image. Raises `InputError`."
-    images = as_array(images, "images", "numbers")
-    require(images.ndim == 3 and images.dtype.kind in "biuf", "images", "an (m, H, W) array of numbers", images)
-    require(np.isfinite(images).all(), "images", "finite", "NaN or infinity")
-    cells = check_integer(cells, "cells")
-    directions = check_integer(directions, "directions")
+    "How strong the edges of every direction are in every cell of images (m, H, W), whose sides the cells divide."
     m, height, width = images.shape
-    require(
-        height % cells == 0 and width % cells == 0 and min(height, width) >= 2,
-        "images",
-        f"at least 2 × 2, of sides that {cells} cells divide",
-        images.shape,
-    )
     down, right = np.gradient(images.astype(float), axis=(1, 2))
     place = (np.arctan2(down, right) % np.pi * directions / np.pi).astype(np.int64) % directions
     bins = np.stack([np.where(place == d, np.hypot(down, right), 0) for d in range(directions)], axis=-1)
@@ -164,23 +149,10 @@ def edge_histograms(images, cells, directions=9):
     return sums / np.where(length > 0, length, 1)
 
 
-def _check_paths(paths):
-    "The paths as arrays, at least two, of finite points of the plane."
-    require(np.iterable(paths), "paths", "a sequence of arrays of numbers", paths)
-    paths = [as_array(path, "paths", "arrays of numbers") for path in paths]
-    require(len(paths) >= 2, "paths", "at least two", len(paths))
-    for path in paths:
-        are_points = path.ndim == 2 and path.shape[1] == 2 and len(path) and path.dtype.kind in "biuf"
-        is_path = are_points and np.isfinite(path).all()
-        require(is_path, "paths", "of (T, 2) arrays with T ≥ 1 finite points", path)
-    return paths
-
-
 def stroke_distances(paths):
-    "Average distance from a point of either path to the nearest of the other (L20, section 4). Raises `InputError`."
+    "Average distance from a point of either path, (T, 2), to the nearest of the other (L20, section 4)."
     from scipy.spatial.distance import cdist
 
-    paths = _check_paths(paths)
     sizes = np.array([len(path) for path in paths])
     points = np.concatenate(paths).astype(float)
     sums = np.zeros((len(paths), len(paths)))
@@ -195,12 +167,7 @@ def stroke_distances(paths):
 
 
 def cosine_distances(rows):
-    "1 − cosine of the angle between rows. Raises `InputError`."
-    rows = as_array(rows, "rows", "an (n, d) array of numbers")
-    require(rows.ndim == 2 and rows.dtype.kind in "biuf", "rows", "an (n, d) array of numbers", rows)
-    length = (rows**2).sum(axis=1)
-    is_unit = (np.minimum(np.abs(length - 1), length) < 1e-6).all()
-    require(is_unit, "rows", "each of length 1, or 0", np.sqrt(length).round(6).tolist())
+    "1 − cosine of the angle between rows of length 1, or 0."
     D = np.clip(1 - rows @ rows.T, 0, 2)
     np.fill_diagonal(D, 0)
     return (D + D.T) / 2

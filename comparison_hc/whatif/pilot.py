@@ -200,19 +200,8 @@ def fit_pilot(
     curve = pilot_curve(pilot, method=method, rng=seed)
     worlds = tried_worlds(pilot.n_objects)
     asked = "odd-one-out" if design == "adaptive" else design
-    options = (
-        pilot.n_objects,
-        min(slips.noise, 0.49),
-        asked,
-        curve.sizes,
-        curve.method,
-        repeat,
-        seed,
-        n_jobs,
-        progress,
-        journal,
-    )
-    simulated = simulated_curves(worlds, *options)
+    about = pilot.n_objects, min(slips.noise, 0.49), asked, curve.sizes, curve.method
+    simulated = simulated_curves(worlds, *about, repeat, seed, n_jobs, progress, journal)
     far = [World(w.n_levels, w.delta_over_sigma, _distance(curve, simulated[w])) for w in worlds]
     far.sort(key=lambda world: world.distance)
     near = tuple(world for world in far if world.distance <= far[0].distance + 1)

@@ -8,7 +8,6 @@ from itertools import product
 import numpy as np
 
 from ..core.charts import mean_layers, plain_looks, scales, threshold
-from ..core.validation import InputError, require
 from comparison_hc.whatif.needs import (
     LEVEL,
     interval_words,
@@ -315,53 +314,31 @@ def page_of(title, sections, style):
     return f'<!DOCTYPE html>\n<html lang="en"><head>{head}</head>\n<body>{body}\n</body></html>\n'
 
 
-def parquet_bytes(table):
-    "A table as Parquet. Raises `InputError` where pyarrow is not installed."
-    import io
-
-    try:
-        import pyarrow  # noqa: F401
-    except ImportError:
-        raise InputError(
-            "a .parquet file must be written by pyarrow, which is not here; pip install pyarrow, or take .csv"
-        ) from None
-    buffer = io.BytesIO()
-    table.to_parquet(buffer, index=False)
-    return buffer.getvalue()
-
-
 def save_sweep(sweep, path, said=(), again=""):
     "Write a file. Raises `InputError` for another ending, or where it cannot be written."
-    from comparison_hc.core.io import atomic_write, check_destination
+    from comparison_hc.core.io import atomic_write
     from comparison_hc.core.plotting import convert_chart
 
-    path = check_destination(path, "path", ENDINGS)
-    written = {
-        ".csv": lambda: sweep.table.to_csv(index=False),
-        ".parquet": lambda: parquet_bytes(sweep.table),
-        ".svg": lambda: convert_chart(chart_of(sweep), "svg"),
-        ".png": lambda: convert_chart(chart_of(sweep), "png"),
-        ".pdf": lambda: convert_chart(chart_of(sweep), "pdf"),
-        ".html": lambda: sweep_page(sweep, said, again),
-    }
-    atomic_write(path, written[path.suffix.lower()]())
+    path = check_sweep_file(path, "path")
+    form = path.suffix.lower()
+    if form == ".csv":
+        content = sweep.table.to_csv(index=False)
+    elif form == ".parquet":
+        content = sweep.table.to_parquet(index=False)
+    elif form == ".html":
+        content = sweep_page(sweep, said, again)
+    else:
+        content = convert_chart(chart_of(sweep), form[1:])
+    atomic_write(path, content)
     return path
 
 
-def check_sweep_files(paths, called="--out"):
-    "They can be written. To be asked before long work. Raises `InputError`."
+def check_sweep_file(path, called="--out"):
+    "It can be written; to be asked before long work. Raises `InputError`."
+    from comparison_hc.core.compat import needed as library
     from comparison_hc.core.io import check_destination
-    from comparison_hc.evaluation.outputs import check_overwriting
 
-    for path in paths:
-        if check_destination(path, called, ENDINGS).suffix.lower() == ".parquet":
-            import importlib.util
-
-            here = importlib.util.find_spec("pyarrow") is not None
-            require(
-                here,
-                called,
-                "no .parquet file where pyarrow is not installed (pip install pyarrow, or take .csv)",
-                path,
-            )
-    check_overwriting((), [(called, path) for path in paths])
+    path = check_destination(path, called, ENDINGS)
+    if path.suffix.lower() == ".parquet":
+        library("pyarrow", "a .parquet file")
+    return path

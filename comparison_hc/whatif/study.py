@@ -142,27 +142,28 @@ def play_study(draft, designs, repeat, n_jobs, journal, report):
     return replace(draft, runs=runs, design=design, method=best[design])
 
 
+def _runs_in(plan, world, **wanted):
+    "The simulated studies in a world that have these values."
+    wanted |= dict(n_levels=world.n_levels, delta_over_sigma=world.delta_over_sigma)
+    return plan.runs[np.logical_and.reduce([plan.runs[name] == value for name, value in wanted.items()])]
+
+
+def _curve(rows, over):
+    "(values of a column, AARI of every repetition there)."
+    table = rows.pivot_table(index=over, columns="repetition", values="aari").sort_index()
+    return table.index.to_numpy(dtype=float), table.to_numpy()
+
+
 def plan_curve(plan, design=None, method=None, world=None):
     "AARI by the number of new questions."
-    world = plan.worlds[0] if world is None else world
     wanted = dict(design=design or plan.design, method=method or plan.method, noise=plan.slips.noise)
-    wanted |= dict(n_levels=world.n_levels, delta_over_sigma=world.delta_over_sigma)
-    rows = plan.runs
-    for name, value in wanted.items():
-        rows = rows[rows[name] == value]
-    table = rows.pivot_table(index="questions", columns="repetition", values="aari").sort_index()
-    return table.index.to_numpy(dtype=float), table.to_numpy()
+    return _curve(_runs_in(plan, world or plan.worlds[0], **wanted), "questions")
 
 
 def noise_curve(plan):
     "AARI of the recommended study by the noise of the crowd."
-    world, rows = plan.worlds[0], plan.runs
     wanted = dict(design=plan.design, method=plan.method, questions=plan.questions_of(plan.people))
-    wanted |= dict(n_levels=world.n_levels, delta_over_sigma=world.delta_over_sigma)
-    for name, value in wanted.items():
-        rows = rows[rows[name] == value]
-    table = rows.pivot_table(index="noise", columns="repetition", values="aari").sort_index()
-    return table.index.to_numpy(dtype=float), table.to_numpy()
+    return _curve(_runs_in(plan, plan.worlds[0], **wanted), "noise")
 
 
 SURE = 0.9  # share of the simulated studies that is called most
@@ -235,12 +236,15 @@ def plan_sentences(plan):
     return said + _world_sentences(plan, budget)
 
 
+def _levels(world):
+    return f"{world.n_levels} level{'s' * (world.n_levels != 1)}"
+
+
 def _world_words(plan):
     "The world of the curves, in words."
     main = plan.worlds[0]
-    levels = f"{main.n_levels} level{'s' * (main.n_levels != 1)}"
     source = "an assumption" if plan.fit is None else "the world most like the pilot"
-    return f"a tree of {2**main.n_levels} groups in {levels} with δ/σ = {main.delta_over_sigma:g} ({source})"
+    return f"a tree of {2**main.n_levels} groups in {_levels(main)} with δ/σ = {main.delta_over_sigma:g} ({source})"
 
 
 def _range_over_worlds(plan, budget):
@@ -290,8 +294,7 @@ def _world_sentences(plan, budget):
         if world != main:
             x, values = plan_curve(plan, world=world)
             mean = mean_in_words(values[np.flatnonzero(x == budget)[0]])
-            levels = f"{world.n_levels} level{'s' * (world.n_levels != 1)}"
-            same = "" if world.n_levels == main.n_levels else f" and {levels}"
+            same = "" if world.n_levels == main.n_levels else f" and {_levels(world)}"
             clear = "less clear" if world.delta_over_sigma < main.delta_over_sigma else "as clear"
             clear = "clearer" if world.delta_over_sigma > main.delta_over_sigma else clear
             where = f"δ/σ = {world.delta_over_sigma:g}{same}"
@@ -306,11 +309,9 @@ def design_table(plan):
     "All designs and methods at the budget."
     import pandas as pd
 
-    world, rows = plan.worlds[0], plan.runs
-    here = (rows["n_levels"] == world.n_levels) & (rows["delta_over_sigma"] == world.delta_over_sigma)
-    here &= (rows["questions"] == plan.questions_of(plan.people)) & (rows["noise"] == plan.slips.noise)
+    rows = _runs_in(plan, plan.worlds[0], questions=plan.questions_of(plan.people), noise=plan.slips.noise)
     found = []
-    for (design, method), each in rows[here].groupby(["design", "method"], sort=False):
+    for (design, method), each in rows.groupby(["design", "method"], sort=False):
         mean, low, high = mean_and_ends(each["aari"].to_numpy())
         sure = float((each["aari"] >= plan.target).mean())
         ends = dict(low=float(low), high=float(high))
@@ -321,8 +322,7 @@ def design_table(plan):
 def assumptions(plan):
     "What was assumed, and what came from the pilot."
     main, fit = plan.worlds[0], plan.fit
-    levels = f"{main.n_levels} level{'s' * (main.n_levels != 1)}"
-    groups = f"{2**main.n_levels} groups in {levels}, δ/σ = {main.delta_over_sigma:g}"
+    groups = f"{2**main.n_levels} groups in {_levels(main)}, δ/σ = {main.delta_over_sigma:g}"
     said = [
         f"a planted tree with {groups}" + (" is assumed" if fit is None else ", the world most like the pilot"),
         str(plan.slips) if plan.slips.n_repeated else f"noise {plan.slips.noise:g} is assumed",

@@ -70,7 +70,7 @@ def check_words(args):
     "Everything that can be wrong before the first run, by the names that were typed. Raises `InputError`."
     from comparison_hc.core.io import journal_path
     from comparison_hc.evaluation.outputs import check_overwriting
-    from comparison_hc.whatif.report import check_sweep_files
+    from comparison_hc.whatif.report import check_sweep_file
 
     model = MODELS[args.model]
     given = {each.name: getattr(args, each.name) for each in model.parameters if getattr(args, each.name) is not None}
@@ -82,7 +82,9 @@ def check_words(args):
         check_number(args.target, "--target", 0, 1, open_low=True)
     rule = "a number of workers of at least 1, or -1 for one a core"
     require(args.jobs == -1 or args.jobs >= 1, "--jobs", rule, args.jobs)
-    check_sweep_files(args.out)
+    for path in args.out:
+        check_sweep_file(path)
+    check_overwriting((), [("--out", path) for path in args.out])
     if args.journal is not None:
         journal_path(args.journal, "--journal")
         check_overwriting([("--journal", args.journal)], [("--out", path) for path in args.out])
