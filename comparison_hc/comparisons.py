@@ -291,7 +291,7 @@ class Comparisons:
         Raises
         ------
         InputError
-            For a name that nobody has, and if nothing is left.
+            For an unknown name, and if nothing is left.
         """
         people = [people] if isinstance(people, str) else [str(name) for name in people]
         if not people:
@@ -793,7 +793,7 @@ def read_comparisons(
         or in the order of the file.
     respondent : str, int or False, optional
         Column that says who answered; by default one with such a name, or the name of the file where there are
-        several. False: nobody is known.
+        several. False: people are unknown.
     objects : sequence of str, optional
         Names of all objects, if some may not occur in the file; also fixes their order.
     encoding : str, default="utf-8-sig"
@@ -911,7 +911,7 @@ def comparison_components(comparisons: ArrayLike | Comparisons, n_objects: int |
 
 
 class DisconnectedWarning(UserWarning):
-    "The answers fall apart into groups of objects about whose pairs nobody was asked."
+    "The answers fall apart into groups of objects whose pairs were not compared with each other."
 
 # %% ../nbs/core/00_comparisons.ipynb #def-warn_if_disconnected
 def warn_if_disconnected(components, names=None, stacklevel=2):

@@ -29,7 +29,7 @@ class Wrong(AssertionError):
     """
 
     def _render_traceback_(self):
-        "What a notebook shows in place of a traceback."
+        "What a notebook shows instead of a traceback."
         return [str(self)]
 
 
@@ -242,7 +242,7 @@ class Part:
 
     name: str  # such as "1a"
     title: str  # what is done, in a few words
-    points: int  # for the tests that everybody sees
+    points: int  # for the visible tests
     hidden: int  # for the tests that only the teacher has; 0 where there are none
     hints: tuple  # three texts, each saying more than the one before
     test: Callable  # function of `Answers` that raises `Wrong`
@@ -286,7 +286,7 @@ class Assignment:
         title : str
             What is done.
         points : int
-            At least 1, for the tests that everybody sees.
+            At least 1, for the visible tests.
         hidden : int, default 0
             Points for hidden tests.
         hints : iterable of str
@@ -363,7 +363,7 @@ class Checker:
         self.failures: dict = {}  # part -> how often it was wrong
 
     def __call__(self, name: str) -> Feedback:
-        """Run the tests that everybody sees.
+        """Run the visible tests.
 
         Parameters
         ----------

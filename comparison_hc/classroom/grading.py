@@ -124,7 +124,7 @@ def grade(folder: str | Path, name: str, progress: Callable[[int, int], Any] | N
     Raises
     ------
     InputError
-        If the folder is no course, or nobody has handed in this assignment.
+        If the folder is no course, or this assignment was not handed in assignment.
 
     Examples
     --------

@@ -116,7 +116,7 @@ def add_cluster(commands):
 
 
 def typed_method(text):
-    """A name as it is, or as the table of `compare` prints it, with a hyphen in place of the blank or without.
+    """A name as it is, or as the table of `compare` prints it, with a hyphen instead of the blank or without.
 
     Raises `argparse.ArgumentTypeError`, which lists the names as they can be typed without quotes.
     """

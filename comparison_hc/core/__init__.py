@@ -1,1 +1,1 @@
-"What all rooms stand on: checks of input, reading and counting answers, tree drawing, journals that survive a kill."
+"What all subpackages use: checks of input, reading and counting answers, tree drawing, journals that survive a kill."

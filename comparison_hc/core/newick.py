@@ -158,7 +158,7 @@ def _parse(text):
 
 
 def _refuse(text, before, kind, position, balanced):
-    "Raise the error for a token that may not stand where it stands."
+    "Raise the error for a token that is not allowed at its position."
     if not balanced:
         rule = "as many ')' as '('"
     elif kind == "end" and before:

@@ -1,4 +1,4 @@
-"The live pages of `comparison-hc dashboard`: each with its settings, computation and page, and the server of all."
+"The dashboards of `comparison-hc dashboard`: each with its settings, computation and page, and the server of all."
 
 from ..core.lazy import lazy_names
 

@@ -1,4 +1,4 @@
-"""The page `flat`, from results to what is shown: heat maps, prices, SPUR's objective, controls, the static twin."""
+"""The page `flat`, from results to what is shown: heat maps, prices, SPUR's objective, controls, the static export."""
 
 from math import inf, isfinite, log, sqrt
 
@@ -223,7 +223,7 @@ TEXT = (
 
 
 def flat_parts(start):
-    "What stands on the page from the beginning."
+    "The first content of the page."
     about_S = "Objects in planted order; strips: planted clusters."
     about_X = "1/|C| inside a cluster C. Left strip: found clusters."
     return dict(

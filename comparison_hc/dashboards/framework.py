@@ -91,7 +91,7 @@ def key_text(value):
 
 
 def no_step(text, done=0, total=0):
-    "Nobody watches."
+    "There is no viewer."
 
 
 def random_stream(seed, use, streams):

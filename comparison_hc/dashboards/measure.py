@@ -22,7 +22,7 @@ class Axis:
     text: object = "{:g}".format  # function of a value that gives its text
 
     def signals(self, settings):
-        "What the chart has to know to stand on this axis at these settings."
+        "What the chart needs to know for this axis at these settings."
         places = [self.place(value) for value in self.ticks]
         texts = [self.text(value) for value in self.ticks]
         here = self.place(getattr(settings, self.setting))
@@ -94,7 +94,7 @@ def _groups(name, along):
 
 
 def _size(value):
-    "Where a setting's value stands on a scale on which equal factors are equal distances."
+    "The position of a setting's value on a scale on which equal factors are equal distances."
     return log10(min(max(float(value), 1e-6), 20.0)) if value < 20 else float(value) / 20
 
 

@@ -130,6 +130,6 @@ def page_parts(spec):
 
 
 def static_page(title, spec, data):
-    "One file that answers without a kernel and asks nobody."
+    "One file that answers without a kernel and needs no server."
     parts = dict(page_parts(spec), library=vega_library() if spec["charts"] else "", data=_embedded(data))
     return Template(static_text("file.html")).substitute(parts, title=title)

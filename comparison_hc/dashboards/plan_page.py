@@ -106,7 +106,7 @@ def plan_event(settings, repetitions):
 
 
 def plan_events(settings, step=no_step, memory=None):
-    "A picture after every repetition; those of the setting before stay if nothing is to be simulated anew."
+    "A picture after every repetition; those of the setting before stay if no new simulation is needed."
     memory = {} if memory is None else memory
     if memory.get("studied") != settings.studied:
         memory.clear()

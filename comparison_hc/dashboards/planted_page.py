@@ -1,4 +1,4 @@
-"""The page `planted`, from results to what is shown: events, places, controls, the static twin."""
+"""The page `planted`, from results to what is shown: events, places, controls, the static export."""
 
 from dataclasses import replace
 from html import escape
@@ -205,7 +205,7 @@ def method_rows(start):
 
 
 def planted_parts(start):
-    "What stands on the page from the beginning."
+    "The first content of the page."
     words = "Similarities, objects in planted order; the strips are the pure clusters."
     return dict(
         heat=heat_figure("heat", "The data", words),

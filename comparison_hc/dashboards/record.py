@@ -1,4 +1,4 @@
-"""Settings of the page `step`, what is written down of a run, and the Bayesian search with somebody watching."""
+"""Settings of the page `step`, what is written down of a run, and the Bayesian search with a viewer."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Links from a live page to statement, proof, check and notebook, wherever the page stands."""
+"""Links from a dashboard to statement, proof, check and notebook, wherever the page stands."""
 
 import os
 import re
@@ -44,7 +44,7 @@ def pages_beside(folder=None, root=CHECKOUT):
 
 @dataclass(frozen=True)
 class Source:
-    "Something that a live page stands on, and where it is told."
+    "A source of a dashboard, and where it is described."
 
     page: str  # of the book, without ending: "theory/02_f19_theorem1"
     words: str = ""  # what is there; empty for a numbered item
@@ -66,7 +66,7 @@ class Source:
 
 
 def anchor(item):
-    "Where an item stands on its page of the theory index."
+    "The position of an item on its page of the theory index."
     return re.sub("[^a-z0-9]+", "-", item.lower())
 
 

@@ -76,7 +76,7 @@ def intra_rater_agreement(answers):
 
 # %% ../../nbs/elicitation/03_crowd.ipynb #crowd-table
 def flag_outliers(agreement, decided, min_decided=20):
-    "Who is no better than a coin, or more than three scaled median absolute deviations below the median."
+    "People who are no better than a coin, or more than three scaled median absolute deviations below the median."
     judged = decided >= min_decided
     if not judged.any():
         return np.zeros(len(judged), dtype=bool)

@@ -246,7 +246,7 @@ def is_timed(record, keys):
 
 
 def as_triplets(names, responses, people):
-    "Responses of one or several people as comparisons that every method takes; None if nobody could say anything."
+    "Responses of one or several people as comparisons that every method takes; None if there are no answers."
     rows = [(index, response) for index, given in enumerate(responses) for response in given if response.answer]
     if not rows:
         return None

@@ -154,7 +154,7 @@ class Pool:
         return texts
 
     def hierarchy(self) -> tuple:
-        """Build the pooled hierarchy: by BUILD if nobody contradicts another, else by 3–AL.
+        """Build the pooled hierarchy: by BUILD if no two answers contradict each other, else by 3–AL.
 
         Returns
         -------

@@ -150,7 +150,7 @@ class SessionState:
         return np.random.default_rng([self.settings.seed, len(self.answers), *more])
 
     def _mixed(self, items):
-        "The three as they stand on the screen."
+        "The three items as on the screen."
         return tuple(self._rng().permutation(sorted(items)).tolist())
 
     # how many are left
@@ -274,7 +274,7 @@ _WROTE = "one that a session wrote"
 
 
 def _about(settings):
-    "Settings as they stand in the header."
+    "Settings as in the header."
     return dict(
         items=list(settings.names), person=settings.person, seed=settings.seed, repeat_every=settings.repeat_every
     )

@@ -194,7 +194,7 @@ def trial_triplets(questions, answers):
 
 
 def attention_checks(questions, answers):
-    "How carefully somebody answered."
+    "How carefully a person answered."
     found = dict(
         answered=len(answers), cannot_say=answers.count(0), catch=0, catch_right=0, repeated=0, repeated_same=0
     )

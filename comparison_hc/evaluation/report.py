@@ -100,7 +100,7 @@ class Result:
     similarity : array-like of shape (N, N), optional
         The similarity, where there are no comparisons.
     partition : ClusterChoice, optional
-        Clusters that were chosen by evidence, in place of a cut by merge order; `n_clusters` is then their number.
+        Clusters that were chosen by evidence, instead of a cut by merge order; `n_clusters` is then their number.
     resampled : Support, optional
         The bootstrap, with support of three kinds.
     support_kind : {"transfer", "exact", "jaccard"}, optional

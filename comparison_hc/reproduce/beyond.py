@@ -16,7 +16,7 @@ OWN = ", self-pairs"  # behind the name of a kernel method that counts them
 
 
 def adds_average_linkage(triplets):
-    "Average linkage on AddS-3 (N20): answers that say i and j are near, less those that say they are far."
+    "Average linkage on AddS-3 (N20): answers that say i and j are near, minus those that say they are far."
     n, (i, j, k) = triplets.n_objects, triplets.array.T
     S = (bincount(i * n + j, minlength=n * n) - bincount(i * n + k, minlength=n * n)).reshape(n, n)
     return kernel_average_linkage(S + S.T)

@@ -32,7 +32,7 @@ def _alike(kept, one, other):
 
 
 def _means_by_method(kept):
-    "Mean AARI, a row a budget or ε, a column a method."
+    "Mean AARI, one row per budget or ε, one column per method."
     return measured(kept, "aari").groupby(level=0).mean()
 
 

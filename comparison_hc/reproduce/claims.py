@@ -274,7 +274,7 @@ def _typed(texts):
 
 
 def save_time(done, folder=None):
-    "Write the number of runs and the hours they took into times.csv, in place of the row of that name."
+    "Write the number of runs and the hours they took into times.csv, replacing the row of that name."
     from pandas import DataFrame, concat
 
     require(isinstance(done, Reproduced) and not done.quick, "done", "a Reproduced of the full grid", done)

@@ -32,7 +32,7 @@ REFERENCES = ("AL, similarities known", "random tree")
 
 @cache
 def dataset_similarity(name):
-    "The similarities of F19, appendix B.2. Raises `DatasetNotFoundError` where the data is not at hand."
+    "The similarities of F19, appendix B.2. Raises `DatasetNotFoundError` where the data is not available."
     is_known = isinstance(name, str) and name in ("zoo", "glass", "newsgroups")
     require(is_known, "dataset", "'zoo', 'glass' or 'newsgroups'", name)
     features = load_dataset(name).features

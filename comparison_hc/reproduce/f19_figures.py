@@ -62,7 +62,7 @@ def planted_chart(summary, columns=3):
 
 
 def means_chart(summary):
-    "AARI averaged over all δ/σ against p, one line a method, with two standard errors of that average."
+    "AARI averaged over all δ/σ against p, one line per method, with two standard errors of that average."
     import altair as alt
 
     by = summary.assign(variance=summary["sd"] ** 2 / summary["repetitions"]).groupby(["p", "method"], as_index=False)

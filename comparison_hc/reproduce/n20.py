@@ -66,7 +66,7 @@ MNIST_METHODS = ("k-means", "t-STE", "MulK-3", "AddS-3, k known", "AddS-3, SPUR"
 
 @cache
 def mnist_plane(dataset):
-    "The t-SNE embedding of N20's figures 2a and 2b. Raises `DatasetNotFoundError` where the data is not at hand."
+    "The t-SNE embedding of N20's figures 2a and 2b. Raises `DatasetNotFoundError` where the data is not available."
     _one_of(dataset, "dataset", _DIGITS)
     mnist = load_dataset("mnist-tsne")
     low, high = mnist.features.min(axis=0), mnist.features.max(axis=0)

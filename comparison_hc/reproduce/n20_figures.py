@@ -78,7 +78,7 @@ _LOOKS = {
 
 
 def ari_chart(summary, over="a", title="a, where the number of comparisons is n(ln n)ᵃ"):
-    "Mean ARI with a band of one standard deviation, one line a method."
+    "Mean ARI with a band of one standard deviation, one line per method."
     import altair as alt
 
     data = summary.assign(

@@ -203,7 +203,7 @@ def kernel_levels_are_separated(quick=True):
 
 # %% ../../nbs/theory/03_f19_theorem2.ipynb #a65eaebb
 def smallest_exact_gap(reference, snr, n_levels, n_pure):
-    "Smallest difference of neighbouring levels for q = 1, less what the exact counts and the reference pair can cost."
+    "Smallest difference of neighbouring levels for q = 1, minus what the exact counts and the reference pair can cost."
     n, L = clusters_at_level(n_levels), n_levels
     d, top = reference_gaps(reference, snr, L), reference_beta(reference, snr, L)[L]
     group = [2 * n_pure * (n[l + 2 :] * np.cumsum(d[l:])[1:]).sum() * d[l] for l in range(L - 1)]

@@ -95,7 +95,7 @@ def _row(number, asks, shown, role, expected, names):
 
 
 def people_names(people):
-    "What the people are called as long as nobody knows who they are."
+    "What the people are called as long as their names are unknown."
     digits = len(str(people))
     return [f"p{person:0{digits}d}" for person in range(1, people + 1)]
 

@@ -248,7 +248,7 @@ ADAPTIVE = Model(
 
 
 def check_link(run):
-    "What the values of one setting must fulfil together. Raises `InputError`, also where the data is not at hand."
+    "What the values of one setting must fulfil together. Raises `InputError`, also where the data is not available."
     most = {"MNIST": 892, "CIFAR-10": 200, "Omniglot": 20}.get(run["dataset"], 500)
     check_integer(run["per_class"], f"per_class of {run['dataset']}", 2, most)
 

@@ -133,7 +133,7 @@ def write_plan(plan, folder, words=""):
 
 
 def check_folder(folder, people):
-    "A place for a new study: lists that somebody has begun to answer are not replaced. Raises `InputError`."
+    "A place for a new study: lists that a person has begun to answer are not replaced. Raises `InputError`."
     require(is_file_name(folder), "--out", "the name of a folder", folder)
     folder = Path(folder)
     require(not folder.exists() or folder.is_dir(), "--out", "a folder", str(folder))
@@ -151,7 +151,7 @@ def check_folder(folder, people):
 
 
 def collect_study(folder):
-    "Everybody's answers in one table. Raises `InputError`."
+    "The answers of all people in one table. Raises `InputError`."
     from comparison_hc.core.io import atomic_write
     from comparison_hc.elicitation.export import answers_text
     from comparison_hc.elicitation.trial_list import collect_answers

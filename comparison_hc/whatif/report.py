@@ -307,7 +307,7 @@ def sweep_page(sweep, said, again=""):
 
 
 def page_of(title, sections, style):
-    "A page that asks nobody."
+    "A page that needs no server."
     viewport = '<meta name="viewport" content="width=device-width,initial-scale=1">'
     head = f'<meta charset="utf-8">{viewport}<title>{escape(title)}</title>\n<style>\n{style}</style>'
     body = f"<h1>{escape(title)}</h1>\n" + "\n".join(sections)

@@ -33,7 +33,7 @@ class WhatIf(Sweep):
         return sentences_of(self)
 
     def summary(self):
-        "Means with intervals, a row a setting."
+        "Means with intervals, one row per setting."
         return means_of(self)
 
     def needs(self):
