@@ -43,7 +43,7 @@ def needed(module, what):
         raise InputError(f"{what} needs {name}, which {do}") from None
 
 class Fetched:
-    "Finds a module whose package is distributed with Pyodide and was not loaded yet: it is fetched by the import itself."
+    "Finds a module of a package that comes with Pyodide and was not loaded yet: the import itself fetches it."
 
     def __init__(self, packages, fetch, loaded, place):
         self.packages, self.fetch, self.loaded, self.place = packages, fetch, loaded, place

@@ -1,6 +1,7 @@
 """One small server for the dashboards: a token, a few processes that compute, and a cache of equal requests.
 
-A page sends its settings through a websocket and hears events. Equal requests are one job, which ends when no reader waits for it; a reader's new request takes the place of the one before. While others wait, jobs run in slices.
+A page sends its settings through a websocket and hears events. Equal requests are one job, which ends when no reader
+waits for it; a reader's new request replaces the one before. While others wait, jobs run in slices.
 """
 
 import asyncio

@@ -75,7 +75,7 @@ def _rises(curve, column):
 
 
 def theorem_chart(summary):
-    "Where the share recovered rises from 0 to 1, one row per setting and n, in |T|/(n(ln n)²) and in the theorem's unit."
+    "Where the share recovered rises from 0 to 1, one row per setting and n, in |T|/(n(ln n)²) and the theorem's unit."
     import altair as alt
     from pandas import DataFrame
 
