@@ -775,6 +775,14 @@ def test_progress_bar_does_not_count_what_was_done(capsys):
     assert "100/100" in capsys.readouterr().err
 
 
+def test_a_table_of_claims_keeps_quotations_apart_from_paraphrases():
+    quoted, ours = Claim("It wins.", 1, True, quoted=True), Claim("It loses.", 0, False)
+    head, _, first, second = claims_table([quoted, ours])._repr_markdown_().splitlines()[:4]
+    assert head.startswith("| the paper, word for word | the claim in our words | measured here")
+    assert first.startswith("| “It wins.” |  | 1") and second.startswith("|  | It loses. | 0")
+    assert "in our words" not in claims_table([quoted])._repr_markdown_()
+
+
 def test_a_table_of_claims_has_minus_signs_and_no_zero_below_zero():
     measured = "-0.005 (d = 5), -0.000, -0.0001 of t-STE, 2-3 runs, +0.2, gap 1e-09 (-1.5, -0)"
     shown = claims_table([Claim("s", measured, True, "w")])._repr_markdown_()

@@ -61,7 +61,7 @@ class ClaimsTable:
 
     def __init__(self, claims, heading):
         self.claims = claims
-        self.heading = heading
+        self.headings = ["the paper, word for word", heading]
         self.counts = {word: sum(claim.word == word for claim in claims) for word in VERDICTS}
         self.n_hold = self.counts[HOLDS]
 
@@ -98,7 +98,8 @@ class ClaimsTable:
 
         rows = [
             (
-                f"“{c.sentence}”" if c.quoted else c.sentence,
+                f"“{c.sentence}”" if c.quoted else "",
+                "" if c.quoted else c.sentence,
                 c.source,
                 _signed(number_text(c.measured)),
                 c.rule,
@@ -106,14 +107,14 @@ class ClaimsTable:
             )
             for c in self.claims
         ]
-        table = DataFrame(rows, columns=[self.heading, "where", "measured here", "holds if", "verdict"])
-        empty = [name for name in ("where", "holds if") if not table[name].any()]
+        table = DataFrame(rows, columns=[*self.headings, "where", "measured here", "holds if", "verdict"])
+        empty = [name for name in (*self.headings, "where", "holds if") if not table[name].any()]
         said = self.summary[0].upper() + self.summary[1:]
         return markdown_table(table.drop(columns=empty)) + f"\n\n**{said}.**"
 
 
-def claims_table(claims, heading="the paper says"):
-    "Sentences, measurements and verdicts, one claim a row."
+def claims_table(claims, heading="the claim in our words"):
+    "Quotations or other claims (under `heading`), measurements and verdicts, one row per claim."
     return ClaimsTable(tuple(claims), heading)
 
 
