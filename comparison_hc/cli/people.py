@@ -90,7 +90,7 @@ def people_lines(table, n_places=2):
 
 
 def place_sentence(table, n_places):
-    "Whether the crowd, or somebody in it, prefers a place on the screen."
+    "Whether the crowd, or a person in it, prefers a place on the screen."
     if "first place" not in table:
         return "first place: not known, as the file does not say what was shown where (--columns and --answer do)"
     crowd = (table["first place"] * table.answers).sum() / table.answers[table["first place"].notna()].sum()
@@ -387,7 +387,7 @@ def _pooled_lists(args):
 
 
 def _pooled_answers(args):
-    "The same of files of answers, of which nobody is said to contradict another: answers may be wrong."
+    "The same of files of answers, without a claim that people contradict each other: answers may be wrong."
     return _pooled(typed_answers(args), args, "4-al" if args.kind == "quadruplets" else "3-al")
 
 

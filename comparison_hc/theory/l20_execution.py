@@ -375,7 +375,7 @@ def walk_with_lines(n, tally):
 @check("L20", "after Theorem 2", kind="exact enumeration")
 def lines_are_handed_down(quick=True, rng=0):
     r"""With the lines of old clusters handed down, a child of a node with $m$ clusters asks for $2(m-2)$ evaluations,
-    and a piece for at most $2(n-1)^2$ in place of $\frac13(n^3-n)$: $O(Kn^2)$ where the text says $O(Kn^3)$. The
+    and a piece for at most $2(n-1)^2$ instead of $\frac13(n^3-n)$: $O(Kn^2)$ where the text says $O(Kn^3)$. The
     children are the same
 
     Evaluations that are executed, with and without lines from above, on random distances and on one path.
@@ -463,7 +463,7 @@ def metrics_cost_rounds(quick=True, rng=0):
     Erratum. False for every reading: that Algorithm 3's loop runs 'once for each possible merge, giving a total of' $M$
     iterations. A round also ends where another pair of points of the same two clusters becomes the farthest. $O(Mn^2)$
     and, for the coarsest tree, $O(En^2)$ are wrong by a factor up to $n^2/4$ at a node and about $n/4$ for the tree.
-    Theorem 3 holds with the rounds in place of $E$. (As the text at hand prints it, the theorem says 'any two merge
+    Theorem 3 holds with the rounds instead of $E$. (As the text at hand prints it, the theorem says 'any two merge
     functions'; metrics are meant.)
     """
     seed, rng, rows = rng, as_rng(rng), []
