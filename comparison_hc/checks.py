@@ -501,7 +501,9 @@ def check(
     """
     require(paper in PAPERS, "paper", f"one of {', '.join(PAPERS)}", paper)
     require(kind in KINDS, "kind", f"one of {', '.join(KINDS)}", kind)
-    require(isinstance(label, str) and label.strip(), "label", "a text", label)
+    for text, name in ((label, "label"), (statement, "statement")):
+        left_out = text is None and name == "statement"
+        require(left_out or isinstance(text, str) and text.strip(), name, "a text", text)
     given = {"confidence": confidence, "false_passes": false_passes, "power": power}
     if kind != "Monte Carlo":
         for name, value in given.items():
@@ -520,7 +522,7 @@ def check(
     def register(function):
         said = [" ".join(part.split()) for part in inspect.cleandoc(function.__doc__ or "").split("\n\n")]
         text = said[0] if statement is None else statement
-        require(isinstance(text, str) and text.strip(), "statement", "a text, here or in the docstring", text)
+        require(text, "statement", "a text, here or in the docstring", text)
         wrong = next((part.removeprefix("Erratum. ") for part in said if part.startswith("Erratum. ")), None)
         about = dict(paper=paper, label=label, statement=text, kind=kind, erratum=erratum or wrong, **given)
         made = RegisteredCheck(function, **about)
