@@ -165,9 +165,9 @@ RIGHT = {
         "",
     ),
     "a role in all names": (
-        shown(("left", "right"), "target_center,target_left,target_right,target_response"),
+        shown(("left", "right"), "match_probe,match_left,match_right,match_response"),
         {},
-        "target_center = anchor",
+        "match_probe = anchor",
     ),
     "NEXT's names": (
         text(
@@ -256,6 +256,7 @@ RIGHT = {
         {},
         "repeated",
     ),
+    "… in another case": (text(ROWS[:9], "head,winner,loser") + text(ROWS[9:], "Head,WINNER,loser"), {}, "repeated"),
     "… and columns": (
         text(ROWS[:9], "uno,due,tre") + text(ROWS[9:], "uno,due,tre"),
         dict(columns=["uno", "due", "tre"]),
@@ -265,6 +266,11 @@ RIGHT = {
     "quoted commas": (text([[f'"{name}, x"' for name in row] for row in ROWS], separator=";"), {}, ""),
     "tabs in .csv": (text([[f"{name}, x" for name in row] for row in ROWS], separator="\t"), {}, ""),
     "commas and blanks inside": (text([[f"{name}, x" for name in row] for row in ROWS], separator=";"), {}, ""),
+    "blanks around quoted commas": (
+        "".join('{} "{}, x" "{}, x" "{}, x"\n'.format(n, *row) for n, row in enumerate(ROWS)),
+        dict(file="a.txt"),
+        "",
+    ),
     "pipes": (text(ROWS, separator="|"), {}, ""),
     "blanks": (text(ROWS, separator=" "), dict(file="a.txt"), "0 = anchor"),
     "blanks in columns": (
@@ -514,7 +520,7 @@ REFUSED = {
     "two columns of one name": (
         text([(*row, row[1]) for row in ROWS], "head,winner,loser,winner"),
         dict(columns=["head", "winner", "loser"]),
-        ["'winner', 2 times"],
+        ["'winner', 2 times", "a position (1, 3)"],
     ),
     "… for Salmon": (
         text([(*row, row[1]) for row in ROWS], "head,winner,loser,winner"),
@@ -747,6 +753,19 @@ def test_numbers_that_are_equal_are_one_name(tmp_path):
     assert set(codes[0].names) == {"007", "7", "3"} and "'007' and '7'" in codes[1]
 
 
+def test_numbers_of_people_are_one_person(tmp_path):
+    rows = [(*row, ("1", "1.0", "2")[n % 3]) for n, row in enumerate(ROWS)]
+    assert set(read(tmp_path, text(rows, "head,winner,loser,worker"))[0].respondents) == {"1", "2"}
+    rows = [(*row, ("007", "7", "1.0")[n % 3]) for n, row in enumerate(numbers(ROWS))]
+    assert set(read(tmp_path, text(rows, "head,winner,loser,worker"))[0].respondents) == {"007", "7", "1.0"}
+
+
+def test_the_separator_cuts_all_lines_alike(tmp_path):
+    lines_of_three = "Doe,J,Jr;Roe;Poe\nRoe;Doe,J,Jr;Poe\nPoe;Doe,J,Jr;Roe\nRoe;Poe;Moe\n"
+    answers, _ = read(tmp_path, lines_of_three, header=False)
+    assert answers.names == ("Doe,J,Jr", "Moe", "Poe", "Roe")
+
+
 @pytest.mark.parametrize("form", ["NFC", "NFD"])
 def test_two_unicode_forms_are_one_name(tmp_path, form):
     a, b = (unicodedata.normalize(f, "kö") for f in ("NFC", "NFD"))
@@ -779,9 +798,9 @@ def test_what_tools_call_the_roles(tmp_path, word):
     roles = {"anchor": ANCHORS, "nearer": NEARER, "farther": FARTHER, "respondent": PEOPLE}
     mine = next(role for role, words in roles.items() if word in words.split())
     called = {"respondent": "puid", "farther": "loser", "nearer": "winner", "anchor": "head", mine: word}
-    header = sorted(called.values(), key=lambda name: name[::-1])
+    header = sorted([*called.values(), "block"], key=lambda name: name[::-1])
     places = {role: header.index(name) for role, name in called.items()}
-    rows = [[None] * 4 for _ in ROWS]
+    rows = [["b"] * 5 for _ in ROWS]  # the block, and what is put into the other places
     for row, (a, n, f) in zip(rows, ROWS):
         for role, cell in zip(("anchor", "nearer", "farther", "respondent"), (a, n, f, "ann")):
             row[places[role]] = cell

@@ -243,7 +243,8 @@ def find_column(column, argument, table):
     rule = f"one of the columns {table.names}" if table.names is not None else "a position, as the file has no header"
     found = [c for c, name in enumerate(table.names or ()) if name == unicodedata.normalize("NFC", column)]
     require(found, argument, rule, column)
-    require(len(found) == 1, argument, "a column that is there once, or a position", f"{column!r}, {len(found)} times")
+    rule = f"a column that is there once, or a position ({', '.join(map(str, found))})"
+    require(len(found) == 1, argument, rule, f"{column!r}, {len(found)} times")
     return found[0]
 
 
