@@ -493,7 +493,8 @@ def test_a_table_with_names():
     assert Quadruplets.from_frame(some.to_frame(), objects=some.names) == some
 
 
-texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r\n\0"), min_size=1, max_size=6)
+letters = st.characters(exclude_categories=["Cs"], exclude_characters="\r\n\0\ufeff")  # the last begins files
+texts = st.text(letters, min_size=1, max_size=6)
 texts = texts.map(lambda text: unicodedata.normalize("NFC", text)).filter(lambda t: t == t.strip())
 good_names = st.lists(texts, min_size=4, max_size=6, unique=True)
 

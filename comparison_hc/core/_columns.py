@@ -122,8 +122,7 @@ def judge_header(rows, objects=None, width=3):
     codes, found = pd.factorize(later.ravel())
     again = not set(first).isdisjoint(found)
     if names_columns(first, later):
-        others = later[(later != cells[0]).any(axis=1)]
-        is_object = again and len(first) == width and not set(first).isdisjoint(others.ravel())
+        is_object = again and len(first) == width and not set(first).isdisjoint(_others(first, later).ravel())
         return True, "its words name columns, but also occur in other rows" if is_object else None
     if again or any(map(is_whole_number, first)):
         return False, None
@@ -149,10 +148,18 @@ def names_columns(first, later):
     clear = people or known or n_roles > 2 or bool(looks_like(first))
     if not clear and n_roles < 2:
         return False
-    others = later[(later != np.array(first, dtype=object)).any(axis=1)]  # a header may come again
+    others = _others(first, later)
     if not clear and set(first).isdisjoint(others.ravel()):
         return False  # two are only clear where they are answers below, as left and right may be
     return bool(len(others)) and not any((column == cell).any() for cell, column in zip(first, others.T))
+
+
+def _others(first, later):
+    "The later rows that do not repeat the first one, in any case: a header may come again."
+    again = (later == np.array(first, dtype=object)).any(axis=1)
+    lowered = [cell.lower() for cell in first]
+    again[again] = [[cell.lower() for cell in row] == lowered for row in later[again]]
+    return later[~again]
 
 
 def looks_like(names):
