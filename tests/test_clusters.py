@@ -235,3 +235,16 @@ def test_slow_trees_are_left_out_for_many_objects_and_it_is_said(width, monkeypa
         assert ("refined" in methods or "4K–AL" in methods) is not many
         assert any("refined trees and of 4K–AL" in reason for reason in chosen.left_out) is many
         assert "AL, cut by" in methods
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_programs_of_many_objects_stop_early_and_it_is_said(known, monkeypatch, tmp_path, capsys):
+    random_answers(12, 300, np.random.default_rng(0)).to_csv(tmp_path / "answers.csv")
+    words = ["cluster", str(tmp_path / "answers.csv"), "--method", "adds", *(["--clusters", "3"] if known else [])]
+    _, out, err = run(capsys, *words)
+    assert "iterations" not in out and "for every number" not in err
+    monkeypatch.setattr("comparison_hc.cli.cluster.MANY_OBJECTS", 11)
+    monkeypatch.setattr("comparison_hc.cli.cluster.MOST_ITERATIONS", 2)
+    code, out, err = run(capsys, *words)
+    assert not code and "at most 2 per semidefinite program, as there are 12 objects" in out
+    assert ("a program for every number of clusters" in err) is not known and "2 iterations" in err

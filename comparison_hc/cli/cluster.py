@@ -1,13 +1,14 @@
 "The commands `cluster` and `demo`: from options to a hierarchy, and from a result to a screen and files."
 
 import argparse
+import sys
 from dataclasses import replace
 
 import numpy as np
 
 from ..core.parallel import command_bar
 from ..core.validation import check_integer, check_names, check_similarity, require, visible_line
-from ..evaluation._candidates import SUFFIX, candidate, tree_names
+from ..evaluation._candidates import MANY_OBJECTS, SUFFIX, candidate, tree_names
 from ..evaluation._candidates import refined as refined_tree
 from ..evaluation.object_tables import (
     read_initial,
@@ -28,6 +29,7 @@ refined_names = [f"{name}{SUFFIX}" for name in passive_methods()]
 model_names = [name for name in tree_names() if name.removesuffix(SUFFIX) not in methods]  # points, additive tree
 ADDITIVE = "additive"
 flat_names = {"adds": "no hierarchy but clusters, by AddS and a semidefinite program", "mulk": "the same, by MulK"}
+MOST_ITERATIONS = 300  # of a semidefinite program about many objects: half a second each for two thousand
 AUTO, WITHOUT_EVIDENCE = "auto", "4-al"
 known_names = [AUTO, *method_names, *refined_names, *flat_names, *model_names, ADDITIVE]
 AUTO_HELP = """auto: the simplest one that is not surely worse than the best at predicting held-out answers (default;
@@ -348,8 +350,17 @@ def _flat_clusters(args):
         f"left out with --method {args.method}",
     )
     comparisons, classes, notes, _ = _read_answers(args)
+    options, n = dict(rng=args.seed), comparisons.n_objects
+    if n > MANY_OBJECTS:
+        options["max_iter"] = MOST_ITERATIONS
+        notes |= {"iterations": f"at most {MOST_ITERATIONS} per semidefinite program, as there are {n:,} objects"}
+        if args.clusters is None:
+            say(
+                f"{n:,} objects: a program for every number of clusters that is tried; --clusters K solves one",
+                sys.stderr,
+            )
     with warnings_to_stderr(), command_bar(args.method) as progress:
-        model = ComparisonClustering(args.method, args.clusters, rng=args.seed, progress=progress).fit(comparisons)
+        model = ComparisonClustering(args.method, args.clusters, progress=progress, **options).fit(comparisons)
     proof, steps = model.certificate_, getattr(model.result_, "steps", ())
     method = f"{ {'adds': 'AddS', 'mulk': 'MulK'}[args.method] }-{comparisons.width}, SDP-k"
     if args.clusters:
