@@ -119,6 +119,9 @@ def test_old_runs_of_functions_that_moved(tmp_path):
     RunJournal(tmp_path / "j", {"function": "comparison_hc.reproduce.l20.some_run", **about}).close()
     with pytest.raises(JournalError, match="one of this experiment"):
         RunJournal(tmp_path / "j", {"function": "comparison_hc.reproduce.n20.some_run", **about})
+    header["function"] = "comparison_hc.whatif.runs.flat_whatif"  # of sweeps, before they had their models from here
+    (tmp_path / "w").write_text(json.dumps(header) + "\n")
+    RunJournal(tmp_path / "w", {"function": "comparison_hc.reproduce.simulation.flat_whatif", **about}).close()
 
 
 def test_old_curves(old, tmp_path):
