@@ -634,7 +634,7 @@ def checks_table(pattern: str | None = None) -> DataFrame:
     return DataFrame(rows, columns=names)
 
 # %% ../nbs/core/04_checks.ipynb #errata-code
-READINGS = ("False for every reading", "As the text at hand prints it")  # how every erratum begins
+GRADES = ("Theorem affected", "Proof affected", "Constant or misprint")  # how every erratum begins
 
 # %% ../nbs/core/04_checks.ipynb #6868c726
 def errata(pattern: str | None = None) -> DataFrame:
@@ -648,7 +648,7 @@ def errata(pattern: str | None = None) -> DataFrame:
     Returns
     -------
     pandas.DataFrame
-        One row per erratum: paper, label, reading, printed, right, check.
+        One row per erratum: paper, label, grade, printed, right, check.
 
     Examples
     --------
@@ -661,7 +661,7 @@ def errata(pattern: str | None = None) -> DataFrame:
     rows = []
     for c in find_checks(pattern):
         if c.erratum:
-            reading = next((reading for reading in READINGS if c.erratum.startswith(reading + ": ")), "")
-            printed = c.erratum.removeprefix(reading + ": ")
-            rows.append((c.paper, c.label, reading, printed, c.statement, c.name))
-    return DataFrame(rows, columns=["paper", "label", "reading", "printed", "right", "check"])
+            grade = next((grade for grade in GRADES if c.erratum.startswith(grade + ": ")), "")
+            printed = c.erratum.removeprefix(grade + ": ")
+            rows.append((c.paper, c.label, grade, printed, c.statement, c.name))
+    return DataFrame(rows, columns=["paper", "label", "grade", "printed", "right", "check"])

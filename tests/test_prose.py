@@ -32,7 +32,7 @@ PHRASES = {
     "*in the mean*: write *on average*": (r"\b[Ii]n the mean(?=[,.;]| [a-zβ]\b)", "−1, in the mean β"),
     "*less* for *minus*": (r"\w, less (?:one|the mean|those|what)\b", "number of places, less one"),
     "*hold back*: write *hold out*": (r"\bheld back\b", "answers that were held back"),
-    "*text at hand*: write *our copy of the paper*": (r"\bat hand\b(?! prints| has lost)", "the text at hand says"),
+    "*text at hand*: write *our copy of the paper*": (r"\bat hand\b", "the text at hand says"),
     "a check that is not shown": (r"\(asserted\)|\bhidden cell\b", "refused (asserted)"),
     "a home-made heading": (
         r"(?i)\broads not taken\b|\*\*words\.\*\*|(?-i:\bTo see:)|\bwhat to see\b|^#+ what (?:it costs|must hold)$",

@@ -90,8 +90,8 @@ def _print_errata(label):
 
     table = errata(label)
     for row in table.itertuples():
-        reading = row.reading.lower() or "without a word on its reading"
-        print(f"{row.paper} {row.label} ({reading})")
+        grade = row.grade.lower() or "not graded"
+        print(f"{row.paper} {row.label} ({grade})")
         for head, text in (("printed", row.printed), ("right", row.right), ("check", row.check)):
             print(textwrap.fill(text, 100, initial_indent=f"  {head + ':':9}", subsequent_indent=" " * 11))
     print(f"{len(table)} {'erratum' if len(table) == 1 else 'errata'}")

@@ -74,10 +74,6 @@ def finding_the_sibling_halves(quick=True, rng=0):
     shrinks to at most $\lceil|S|/2\rceil$; the package's pivot is a best one
 
     Every shape, sibling and best pivot; large random trees with the first best pivot; recurrence and closed form.
-
-    Erratum. As the text at hand prints it: 'An easy induction proof shows that $Q(k) \leq \log k$'. With this
-    hypothesis the step gives $\log(k+1)$ for odd $k$; and the case 'when $|S|$ is even' cannot arise, because $T[S]$ is
-    a full binary tree. With $Q(k)\le\lceil\log_2k\rceil-1$ the induction closes, and the bound holds
     """
     seed, rng = rng, as_rng(rng)
     trees = []

@@ -404,7 +404,7 @@ def potential_drops(quick=True, rng=0):
 
     Smallest and largest changes over all rounds of walks; violations of the printed reading.
 
-    Erratum. As the text at hand prints it: $c_i(v)$ is the counter 'after the $i^{th}$ iteration', and 'In the $i^{th}$
+    Erratum. Constant or misprint: $c_i(v)$ is the counter 'after the $i^{th}$ iteration', and 'In the $i^{th}$
     iteration, the algorithm queries a vertex $q_i$'. With these times $Φ_{i+1} = Φ_i − 1$ fails: a right answer “here”
     at t followed by a wrong one gives $Φ_{i+1} = Φ_i + 1$. Both must be taken after the same number of answers, as the
     proof does; the algorithm and Lemma 5.6 are not affected

@@ -113,10 +113,10 @@ def two_clusters_exist(quick=True):
 
     All shapes; and for larger n all pairs of whole numbers in the two intervals, with the smallest second factor.
 
-    Erratum. False for every reading: the proof's clusters with $\frac{n}{16} < |C'| \leq \frac{n}{8}$ are said to exist
-    for every $n$. Below 8 items no cluster is that small; the lemma holds there because no split can fail. (And the
-    factor $\frac3{16}$ is no bound for $|C\setminus C'|/n$, which may be little more than $\frac18$: only the product
-    is bounded.)
+    Erratum. Proof affected: the proof's clusters with $\frac{n}{16} < |C'| \leq \frac{n}{8}$ are said to exist for
+    every $n$. Below 8 items no cluster is that small; the lemma holds there because no split can fail. (And the factor
+    $\frac3{16}$ is no bound for $|C\setminus C'|/n$, which may be little more than $\frac18$: only the product is
+    bounded.)
     """
     rows = []
     for n in range(8, 12 if quick else 15):

@@ -82,9 +82,9 @@ def induced_tree_has_the_induced_clusters(quick=True):
 
     Every tree and every S with at least two items: pairs for which the two families differ.
 
-    Erratum. As the text at hand prints it: $\mathcal H[S]$ 'is defined in the obvious way', as $\{X\cap S\mid
-    X\in\mathcal H\}$. That contains $\emptyset$ for every $S\ne\mathcal X$, which section 2.1 does not allow in a
-    hierarchy; $\emptyset$ must be left out
+    Erratum. Constant or misprint: $\mathcal H[S]$ 'is defined in the obvious way', as $\{X\cap S\mid X\in\mathcal H\}$.
+    That contains $\emptyset$ for every $S\ne\mathcal X$, which section 2.1 does not allow in a hierarchy; $\emptyset$
+    must be left out
     """
     rows = []
     for n in range(2, 6 if quick else 7):
@@ -217,11 +217,6 @@ def few_triplets_fail(quick=True, rng=0):
     $\frac{6k}{(n-1)(n-2)}$ clusters of four are cut, on average and at most
 
     Exact success of the best of several random sets of triplets about eight items; and clusters of four told.
-
-    Erratum. As the text at hand prints it: with fewer questions 'it fails to uniquely identify the clustering with
-    probability at least $1 - \delta$'. Read as failing with probability at least $1-\delta$ this is false: for $n=8$,
-    13 triplets find the tree in more than 40% of all cases, and they would in at most 1/14. What the proof's last line
-    gives is failing with probability more than $\delta$, that is, not succeeding with probability $1-\delta$
     """
     seed, rng = rng, as_rng(rng)
     trees = full_hierarchies(8)

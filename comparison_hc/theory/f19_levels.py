@@ -171,8 +171,8 @@ def reference_gaps_exceed_delta(quick=True):
 
     Smallest gap over a grid of references against both bounds, as logarithms; counterexamples to the printed one.
 
-    Erratum. As the text at hand prints it: the bound 2(L+1)²δ² + 4σ² ln(8/η) gives (η²/80)(δ/σ)exp(−(L+1)²δ²/σ²), which
-    is below Δ for L = 1, δ/σ > 0.34 and for L = 2, δ/σ > 0.47. With t ≤ L − 1, L² replaces (L+1)² and the claim holds.
+    Erratum. Proof affected: the bound 2(L+1)²δ² + 4σ² ln(8/η) gives (η²/80)(δ/σ)exp(−(L+1)²δ²/σ²), which is below Δ for
+    L = 1, δ/σ > 0.34 and for L = 2, δ/σ > 0.47. With t ≤ L − 1, L² replaces (L+1)² and the claim holds.
     """
     rows, n = [], 40 if quick else 400
     for L, snr, eta in product((1, 2, 3, 4), (0.05, 0.2, 0.5, 1.0, 1.5), (0.9, 0.5, 0.1, 0.01)):
@@ -233,9 +233,9 @@ def averaged_index_range(quick=True, rng=0):
 
     ARI over all pairs of partitions of N objects; AARI over all trees for L = 1 and 2; that of the package beside it.
 
-    Erratum. False for every reading: 'The AARI takes values in the interval [0, 1]'. Chance-corrected indices are
-    negative below chance; the smallest value is −1/2, reached for two objects a half (L = 1). 'Identical' holds for the
-    levels 1..L only.
+    Erratum. Constant or misprint: 'The AARI takes values in the interval [0, 1]'. Chance-corrected indices are negative
+    below chance; the smallest value is −1/2, reached for two objects a half (L = 1). 'Identical' holds for the levels
+    1..L only.
     """
     rows = []
     for n in range(2, 7 if quick else 9):

@@ -73,9 +73,9 @@ def passive_kernel_mean(quick=True, confidence=0.999, n_pure=3, n_levels=2, snr=
 
     Means of drawn kernels by level against the closed form; and the printed form outside the interval.
 
-    Erratum. False for every reading: p² Σ Σ β β, the product of the two means. The two answers share $w_{kl}$ and are
-    positively correlated; the printed value is far outside the interval (at N = 12 and δ = σ it is about half of it or
-    less). The levels stay separated: see the next check.
+    Erratum. Proof affected: p² Σ Σ β β, the product of the two means. The two answers share $w_{kl}$ and are positively
+    correlated; the printed value is far outside the interval (at N = 12 and δ = σ it is about half of it or less). The
+    levels stay separated: see the next check.
     """
     seed, rng, runs = rng, as_rng(rng), 1000 if quick else 20_000
     level = planted_levels(n_pure, n_levels)
@@ -119,9 +119,6 @@ def passive_levels_are_separated(quick=True):
     mean kernel; and $\mathbf E_z[(b_t-b_\ell)(b_{\ell+1}-b_\ell)]\ge(\beta_{\ell+1-s}-\beta_{\ell-s})^2$
 
     Differences per printed bound at the smallest N0, and by formula; products per squared gap; the slip at ℓ = 0.
-
-    Erratum. As the text at hand prints it: the last step for ℓ < L − 1 subtracts p²N²$2^{L+3}$ from p²N³Δ²/$2^{ℓ+2}$
-    and keeps p²N³Δ²/$2^{ℓ+2}$. It should read $2^{ℓ+3}$; the conclusion with $2^{L+2}$ is unaffected.
     """
     rows = []
     for L, snr in product((1, 2, 3) if quick else (1, 2, 3, 4, 5), (0.2, 0.5, 1.0, 1.5)):
@@ -201,9 +198,9 @@ def colours_for_the_kernel(quick=True):
 
     Degrees by enumeration, and sizes of equal colour classes.
 
-    Erratum. False for every reading: a regular graph of degree N + C(N,2) − 4 < N². Terms whose reference pair contains
-    i or j have more neighbours: the largest degree is N² + 2N − 17, at least N² from N = 9 on, so N² colours are not
-    enough for the argument. N² + 2N are; eq. 10 changes by a factor tending to 1.
+    Erratum. Proof affected: a regular graph of degree N + C(N,2) − 4 < N². Terms whose reference pair contains i or j
+    have more neighbours: the largest degree is N² + 2N − 17, at least N² from N = 9 on, so N² colours are not enough
+    for the argument. N² + 2N are; eq. 10 changes by a factor tending to 1.
     """
     rows = []
     for N in range(4, 10 if quick else 15):
@@ -236,9 +233,6 @@ def bernstein_gives_eq10(quick=True):
     at $\sqrt{4p^2N^5A}\vee4N^2A$, $A=\ln(2N^4/\eta)$, for $N^2+2N$ colours
 
     Logarithms along the chain on a grid of N, p, η; the printed maximum at two counterexamples.
-
-    Erratum. As the text at hand prints it: 2N² exp(−τ²/(p²N + (2/3)τ/N²)) ≤ 2N² exp(−τ²/(2p²N⁵) ∨ τ/(2N²)). The first
-    numerator is (τ/N²)²; the second must be the minimum ∧. With the maximum the line fails for large and for small τ.
     """
     rows = []
     for N, p, eta in product((9, 30, 240, 10**4, 10**7), (1e-4, 0.03, 0.5, 1.0), (0.99, 0.1, 1e-4)):

@@ -272,7 +272,7 @@ def deviation_terms(quick=True, rng=0):
 
     Moments of a term over its outcomes; terms of a sample against the package's 𝕎_Q; how far the printed sum is off.
 
-    Erratum. False for every reading: |𝕎 − E𝕎| = 2/(|G1||G2||G3||G4|)·|Σ(ξ·1 − pP)|, without −(ξ − p), holds only where
+    Erratum. Proof affected: |𝕎 − E𝕎| = 2/(|G1||G2||G3||G4|)·|Σ(ξ·1 − pP)|, without −(ξ − p), holds only where
     everything is observed. With the terms ξ(2·1 − 1) − pβ, in [−1−p, 1+p] and of variance at most p, the threshold is
     spΔ/2 instead of spΔ/4, and C′ becomes smaller.
     """
@@ -316,9 +316,9 @@ def colours_of_the_dependency_graph(quick=True):
 
     Degrees counted in the graph, conflicts and class sizes of the shifted colouring.
 
-    Erratum. False for every reading: 'Some of the vertices have degree |G1||G2| − 1 …, while other vertices have degree
-    |G3||G4| − 1'. Each term has both kinds of neighbours, so d + 1 colours would be a + b − 1. A Latin rectangle needs
-    max(a, b), so the number of colours that is used in the end is right.
+    Erratum. Proof affected: 'Some of the vertices have degree |G1||G2| − 1 …, while other vertices have degree |G3||G4|
+    − 1'. Each term has both kinds of neighbours, so d + 1 colours would be a + b − 1. A Latin rectangle needs max(a,
+    b), so the number of colours that is used in the end is right.
     """
     rows = []
     for a, b in ((1, 1), (1, 4), (2, 3), (4, 4), (4, 6)) + (() if quick else ((9, 16), (16, 16), (6, 25))):
@@ -356,9 +356,6 @@ def bernstein_gives_eq14(quick=True):
     $66$ (printed route)
 
     Logarithms of both sides on a grid of sizes, p and δ/σ; the exponents alone, too; and the printed one for small Δ.
-
-    Erratum. As the text at hand prints it: the numerator in Bernstein's exponent is s²p²Δ⁴/(16(d + 1)²). The square of
-    the threshold spΔ/(4(d + 1)) has Δ²; with Δ⁴, eq. 14 would not follow for small Δ, whatever C′.
     """
     rows = []
     for m, snr, L, p in product((1, 3, 10, 100), (0.1, 0.7, sqrt(2), 3.0), (1, 2, 3), (1e-3, 0.1, 1.0)):
@@ -436,9 +433,8 @@ def number_of_clusters(quick=True):
 
     The count exactly against its bound (logarithms), and the two final forms against it.
 
-    Erratum. False for every reading: $2m^4(eN/m)^{8m}\exp(2\ln N-\dots)\le C''\exp(9m\ln N-\dots)$ for all $m\ge1$:
-    $8m+2\le9m$ fails at $m=1$, whatever $C''$. As the text at hand prints it: $C''$ is at least
-    $\sup2m^4(e/m)^{2m}\approx109$, where $8m$ must stand for the exponent $2m$. C″ = 2e⁸ ≈ 5962 and 10m work.
+    Erratum. Constant or misprint: $2m^4(eN/m)^{8m}\exp(2\ln N-\dots)\le C''\exp(9m\ln N-\dots)$ for all $m\ge1$:
+    $8m+2\le9m$ fails at $m=1$, whatever $C''$. C″ = 2e⁸ ≈ 5962 and 10m work.
     """
     rows = []
     for m in (1, 2, 3, 5, 8) if quick else range(1, 41):

@@ -143,10 +143,6 @@ def merge_leaves_tile(quick=True, rng=0):
     makes the merges of the leaf that holds it, and of no neighbour; Algorithm 4 finds the same leaves
 
     Three families of two merge functions: leaves against exact runs.
-
-    Erratum. As the text at hand prints it: the proof defines children by strict $D_\alpha(C_i,C_j)<D_\alpha(C_k,C_l)$
-    (once with $C_j,C_k$). Two pairs with one line shut each other out, and the children do not cover the interval;
-    single parameters are left out always. With a rule for ties, and half-open intervals, they tile.
     """
     return _leaves_are_runs(list(FAMILIES)[:3], quick, rng)
 
@@ -212,10 +208,6 @@ def ties_need_a_rule(quick=True, rng=0):
     a rule of their own
 
     Wrong intervals of Algorithm 2 with and without the rule; what strict inequalities cover when all lines are one.
-
-    Erratum. As the text at hand prints it: Algorithm 2, 4(a) does not say which of two equal pairs is taken, and at
-    every $\alpha=c$ after the first two are equal. Taking the old pair again gives it an interval in which it is not
-    the minimum. (4(c) has $\beta_{hi}$ for $\alpha_{hi}$; Algorithm 3 has $\alpha$ for $\beta$.)
     """
     seed, rng, wrong = rng, as_rng(rng), Counter()
     for _ in range(50 if quick else 1000):
@@ -321,10 +313,6 @@ def merging_costs_edges(quick=True, rng=0):
     evaluations and $\frac12En^2$ equations in all. The package's own walk asks $m(m-1)$ times a node
 
     Executed operations against M and E, with E from the package's sweep; evaluations of the package's traversal.
-
-    Erratum. As the text at hand prints it: after Theorem 2, 'There is one leaf of the execution tree for each constant
-    interval' of $\alpha\mapsto A_\alpha(S)$. There is at least one: where only the order of two merges changes, a leaf
-    ends and the cluster tree stays.
     """
     seed, rng, rows = rng, as_rng(rng), []
     for family in list(FAMILIES)[:3]:
@@ -460,11 +448,10 @@ def metrics_cost_rounds(quick=True, rng=0):
 
     Executed operations against rounds, rounds against edges, on random metrics and on tangents.
 
-    Erratum. False for every reading: that Algorithm 3's loop runs 'once for each possible merge, giving a total of' $M$
-    iterations. A round also ends where another pair of points of the same two clusters becomes the farthest. $O(Mn^2)$
-    and, for the coarsest tree, $O(En^2)$ are wrong by a factor up to $n^2/4$ at a node and about $n/4$ for the tree.
-    Theorem 3 holds with the rounds instead of $E$. (As the text at hand prints it, the theorem says 'any two merge
-    functions'; metrics are meant.)
+    Erratum. Theorem affected: 'once for each possible merge, giving a total of' $M$ iterations of Algorithm 3's loop. A
+    round also ends where another pair of points of the same two clusters becomes the farthest. $O(Mn^2)$ and, for the
+    coarsest tree, $O(En^2)$ are wrong by a factor up to $n^2/4$ at a node and about $n/4$ for the tree. Theorem 3 holds
+    with the rounds instead of $E$.
     """
     seed, rng, rows = rng, as_rng(rng), []
     cases = [("random", whole_distances(n, 2, rng)) for n in ((4, 5, 6) if quick else (4, 5, 6, 7, 8, 9))]

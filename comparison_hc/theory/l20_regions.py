@@ -68,9 +68,9 @@ def linear_regions(quick=True, rng=0):
 
     Enumerated patterns of random and of special hyperplanes against the sums and the bound.
 
-    Erratum. False for every reading: that the components of $\mathbb R^p\setminus\mathcal H$ 'correspond exactly' to
-    the sign patterns. Points on the hyperplanes have patterns of their own: $f=x$ and $-f$ leave two components and
-    three patterns, whatever sign 0 is given. Lemma 2 has such pairs. The bound holds with zeros too (step 2); it needs
+    Erratum. Proof affected: 'correspond exactly': the components of $\mathbb R^p\setminus\mathcal H$ to the sign
+    patterns. Points on the hyperplanes have patterns of their own: $f=x$ and $-f$ leave two components and three
+    patterns, whatever sign 0 is given. Lemma 2 has such pairs. The bound holds with zeros too (step 2); it needs
     $M\ge1$.
     """
     seed, rng, rows = rng, as_rng(rng), []
@@ -139,10 +139,6 @@ def quadratic_regions(quick=True, rng=0):
     $\mathbb R^{p^2+p}$
 
     Enumerated patterns of quadratics, of their lifts, and the bound, for p = 1 and p = 2.
-
-    Erratum. As the text at hand prints it: the lift $q(\zeta)=\mathbf v^\top\varphi(\zeta)$ loses the constant $r$.
-    With it, $q$ is affine in $\varphi(\zeta)$, which is what the first statement allows. (Of the $p^2+p$ entries
-    $p(p+3)/2$ are different, so less would do.)
     """
     seed, rng, rows = rng, as_rng(rng), []
     for M in (1, 2, 4, 6) if quick else (1, 2, 4, 6, 9, 12):

@@ -73,10 +73,6 @@ def noise_is_hard_to_follow(quick=True, rng=0):
     r"""$\hat R\le\sqrt{\ln T/2N}$ for $T$ vectors in $[0,1]^N$ (Massart), on real losses and on the worst ones
 
     R̂ over all signs against Massart's bound; the printed right-hand side and the corrected one, as N grows.
-
-    Erratum. As the text at hand prints it: the last display drops $1/N$. It has $O(\sqrt{\log(T)/N})=O(\sqrt{p^2\log
-    N+p^3\log n})$, which grows with $N$ (true as a bound, and of no use), while no $\hat R$ of losses in $[0,1]$ is
-    above $\frac12$. With it, $O(\sqrt{(p^2\log N+p^3\log n)/N})$, it falls.
     """
     seed, rng, rows = rng, as_rng(rng), []
     _, losses, _ = pool_of_losses(24 if quick else 60, 24, rng)
@@ -135,7 +131,7 @@ def how_many_tasks(quick=True):
 
     ln T and the pseudo-dimension against bounds; for constants C, an ε at which the printed N is too small.
 
-    Erratum. False for every reading: that $N=O(\frac{p^3}{\epsilon^2}\log\frac n\delta)$ follows from the proof's $\hat
+    Erratum. Proof affected: that $N=O(\frac{p^3}{\epsilon^2}\log\frac n\delta)$ follows from the proof's $\hat
     R=O(\sqrt{p^3\log(Nn)/N})$. Solving for $N$ adds $\ln\frac1\epsilon$. (The theorem itself is true, by a bound
     through the pseudo-dimension.)
     """

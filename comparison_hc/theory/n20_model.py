@@ -310,10 +310,6 @@ def mean_gap(quick=True):
     $\Sigma_{\ell\ell}-\Sigma_{\ell m}\ge p\epsilon\delta\,n$ for AddS-3
 
     Δ1 from the table against the formulas; the smallest plain difference; the printed number.
-
-    Erratum. As the text at hand prints it: for AddS-3 $p\epsilon\delta(n-2)$ (the text shows 'pϵδ(n 2)', the sign is
-    ours). With both references, as AddS-3 is defined, it is $2p\epsilon\delta(n-1)$; the printed number is only a lower
-    bound, smaller by a factor $2+\frac2{n-2}$.
     """
     rows = []
     for n in range(3, 11 if quick else 25):

@@ -107,7 +107,7 @@ def answers_carry_few_bits(quick=True):
 
     C(ε) against the channel's table and ε²; partitions counted; bits in n ln(n/ε) answers.
 
-    Erratum. False for every reading: 'Ω n ln n ϵ triplets' (the text at hand has lost a fraction: $n\ln\frac
+    Erratum. Theorem affected: 'Ω n ln n ϵ triplets' (our copy has lost a fraction, and both readings fail: $n\ln\frac
     n\epsilon$, to which the remark's 'ln 1 ϵ dependence' points, or $\frac{n\ln n}\epsilon$) cannot suffice in the
     active setting, ε being 'the crowd noise level ϵ', as the remark has it. Either number of answers carries fewer bits
     than the partition has, for small ε: at n = 1000, k = 4, ε = 0.05 under a hundredth and under a fifth of them. The
@@ -215,13 +215,6 @@ def interval_stops_moving(quick=True):
     whatever $m$; and $m=n^2/\epsilon^2$ meets the sharp condition whenever $\delta\ge\sqrt{n\ln n}/n_{\min}$
 
     Ratio of the ends at several m; thresholds of m at the smallest δ per n²/ε².
-
-    Erratum. As the text at hand prints it: Remark 5 does not follow from the theorem's condition $m>c_2n^3(\ln
-    n)^2/(\epsilon\delta n_{\min})^2$: at the smallest δ this asks for $n^2\ln n/\epsilon^2$, as Remark 4 says. With ε
-    in the second term of the maximum (the text does not show it) the interval of λ is non-empty from $n^2/\epsilon^2$
-    on; so the printed condition loses a factor $\ln n$, and Remark 4's 'can only be tackled using at least'
-    $\Omega(n^2\ln n)$ passive comparisons is not so: by the sharper condition checked here, $n^2/\epsilon^2$ are
-    enough.
     """
     rows = []
     for n, epsilon, share in product((100, 1000, 10**5, 10**8), (0.05, 0.5, 1.0), (0.5, 0.1)):
