@@ -135,6 +135,8 @@ BOTH = text([(*row, *row[1:]) for row in ROWS], ("head", "winner", "loser", "lef
 ODD = dict(kind="odd-one-out")
 SIDES = dict(columns=["anchor", "left", "right"])
 
+MTURK = "WorkerId,AssignmentStatus,Input.anchor,Input.left,Input.right,Answer.choice"
+
 # (content, options, what the one line must say)
 RIGHT = {
     # F1: names of columns decide
@@ -417,6 +419,35 @@ RIGHT = {
         ),
         dict(format="mturk"),
         "Answer.pick = answer",
+    ),
+    "MTurk, with work that was rejected": (
+        text([("ann", "Approved", *row, n) for row, (_, n, _) in zip(SHOWN, ROWS)], MTURK)
+        + text([("bob", "Rejected", a, x, y, x) for a, x, y in SHOWN]),
+        dict(format="mturk"),
+        "WorkerId = respondent",
+    ),
+    "Gorilla": (
+        text([("7", "", *row, "began") for row in SHOWN], "Participant Private ID,Zone Type,anchor,left,right,Response")
+        + text([("7", "response_button_image", *row, n) for row, (_, n, _) in zip(SHOWN, ROWS)]),
+        dict(format="gorilla"),
+        "Participant Private ID = respondent",
+    ),
+    "lab.js": (
+        text(
+            [("Choice", "o1", *row, "left" if left else "right") for row, left in zip(SHOWN, LEFT)]
+            + [("Break", "o1", *[""] * 4)],
+            "sender,observation,anchor,left,right,response",
+        ),
+        dict(format="labjs"),
+        "observation = respondent",
+    ),
+    "PsychoPy": (
+        text(
+            [("p", *row, n, 1, 0.5) for row, (_, n, _) in zip(SHOWN, ROWS)] + [("p", *[""] * 4, 0, 0.1)],
+            "participant,anchor,left,right,mouse.clicked_name,mouse.leftButton,mouse.time",
+        ),
+        dict(format="psychopy"),
+        "mouse.clicked_name = answer",
     ),
     "PsychoPy, told": (
         text(

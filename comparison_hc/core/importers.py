@@ -321,7 +321,7 @@ IMPORTERS = {
     "cblearn-bool": cblearn_bool,
     "jspsych": jspsych,
     "psychopy": Tool(r".*\.(clicked_name|keys|response)", "participant.*|PROLIFIC_PID"),
-    "gorilla": Tool("Response", "Participant Private ID", ("Zone Type|Response Type", "response|.")),
+    "gorilla": Tool("Response", "Participant Private ID", ("Zone Type|Response Type", ".")),
     "qualtrics": Tool(person="ResponseId|Response ID", rows=("Finished", "^(1|true)$")),
     "mturk": Tool(r"Answer\..*", "WorkerId", ("AssignmentStatus", "^(?!Rejected)")),
     "labjs": Tool("response", "observation|participant.*"),
