@@ -597,9 +597,32 @@ REFUSED = {
     "two codes of three": (
         text([(*trio, "xz"[at > 0]) for trio, at in zip(TRIOS, ODD_AT)], "Stim1,Stim2,Stim3,click"),
         ODD | dict(answer="click"),
-        ["(--answer click:z=Stim1)"],
+        ["(--answer click:x=Stim1)"],
+    ),
+    "two codes and none": (
+        text(
+            [("cat", "dog", "pike", "NA"), *((*row, "fj"[not left]) for row, left in zip(SHOWN, LEFT))], "x1,x2,x3,key"
+        ),
+        dict(columns=["x1", "x2", "x3"], answer="key"),
+        ["(--answer key:f=x2,j=x3)"],
     ),
     # more columns than objects
+    "a code that is missing": (
+        text(
+            [(*row, "fj"[not left], 812) for row, left in zip(SHOWN, LEFT)] + [("cat", "dog", "pike", "NA", 9)],
+            "x1,x2,x3,pressed,rt",
+        ),
+        {},
+        ["--columns x1,x2,x3", "--answer pressed"],
+    ),
+    "a row a person": (
+        text(
+            [[cell for row in SHOWN for cell in (*row, 1)]] * 2,
+            [f"{name}_{n}" for n in range(18) for name in ("anchor", "left", "right", "choice")],
+        ),
+        dict(header=True),
+        ["(--columns 'anchor_*,left_*,right_*')", "(--answer 'choice_*')"],
+    ),
     "an answer of any name": (
         text([(*row, "pq"[not left], 812) for row, left in zip(SHOWN, LEFT)], "Stim 1,Stim 2,Stim 3,eval,rt"),
         {},

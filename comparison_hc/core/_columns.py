@@ -3,6 +3,7 @@
 import re
 import shlex
 import unicodedata
+from collections import Counter
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -56,6 +57,7 @@ SIGNATURES = {  # columns by which a file of a tool is known
     "labjs": ("sender", "sender_type"),
 }
 ENDING = r"\.(png|jpe?g|gif|svg|webp|bmp|tiff?|wav|mp3|ogg|mp4|webm|txt|html?)$"  # of the file of an object
+MISSING_WORDS = frozenset(("NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL", "None"))
 NUMBER = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]\d+)?"  # 1e3 may be a code; programs write 1e+03
 
 
@@ -314,7 +316,7 @@ def _roles_by_name(table, options, rest, answer):
         objects = [c for c in rest if c != picked] if answer is None and len(rest) == width + 1 else rest
         if len(objects) != width:
             beside = " beside those with other roles" if len(rest) < table.frame.shape[1] else ""
-            how = _likely_columns(table, kind, rest, by_role, answer) or _likely_records(table)
+            how = _likely_columns(table, kind, rest, by_role, answer) or _likely_inside(table)
             twice = [name for name in dict.fromkeys(names or ()) if name and names.count(name) > 1]
             how += "; " * bool(twice) + ", ".join(f"{name!r} is there {names.count(name)} times" for name in twice)
             shown = "" if names is None else ": " + ", ".join(names[c] for c in rest)
@@ -333,7 +335,7 @@ def _likely_columns(table, kind, rest, by_role, answer):
     "What would make a file readable, by what columns are called or which of them share names; empty if unclear."
     names, width = table.names, WIDTHS[kind]
     cells = {c: table.frame[c].to_numpy() for c in rest}
-    found = {c: set(cells[c]) - {""} for c in rest}
+    found = {c: set(cells[c]) - {"", *MISSING_WORDS} for c in rest}
     sides = [_only(by_role, "anchor", "middle"), *_sides(by_role, "left", "right")] if kind == "triplets" else [None]
     alike = _sharing(found) if None in sides else sides
     few = [c for c in rest if c not in alike and 1 < len(found[c]) <= 3]
@@ -358,8 +360,13 @@ def _likely_columns(table, kind, rest, by_role, answer):
     return f"say {text} and {told_answer(name)}, if these are the objects shown and the answer"
 
 
-def _likely_records(table):
-    "Where records seem to be inside of the records that were read, or that nothing is known."
+def _likely_inside(table):
+    "Where several answers seem to be in a row or a record, or that nothing is known."
+    stems = Counter(re.sub(r"\d+", "*", name, count=1) for name in table.names or ())
+    often = {role_of_name(name_parts(stem)): stem for stem, n in stems.items() if n == max(stems.values()) > 2}
+    if {"anchor", "left", "right", "answer"} <= often.keys():  # all answers of a person in a row
+        stars = [often[role] for role in ("anchor", "left", "right")]
+        return f"say {told_columns(range(3), stars)} and {told_answer(often['answer'])}, if a row holds several answers"
     lists = (re.match(r"([^.]+)\.\d+\.", name) for name in table.names or ())
     inside = next((match[1] for match in lists if match), None)
     if inside is None or table.unit not in ("record", "line"):

@@ -13,6 +13,7 @@ import numpy as np
 
 from ._columns import (
     ENDING,
+    MISSING_WORDS,
     IN_TRIPLET,
     WEIGHTS,
     WIDTHS,
@@ -47,7 +48,6 @@ MEANT = {
     "central": "one of three objects is the most central",
     "odd-one-out": "one of three objects is the odd one out",
 }
-MISSING_WORDS = frozenset(("NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL", "None"))
 
 
 @dataclass(frozen=True)
@@ -453,10 +453,11 @@ def chosen_options(cells, shown, options, others=(), name=None, told=None):
     best = max(n_read, key=n_read.get)
     complete = [said for said, n in n_read.items() if n == len(cells)]
     column = "the answer" if name is None else f"column {name!r}"
-    likely = [[option for option in called if option.lower() in word.lower()] for word in different]
-    pairs = [*zip(sorted_names(different), called)] if len(different) == len(called) else [(different[0], called[0])]
+    words = sorted_names(set(different) - MISSING_WORDS) or [*different]
+    likely = [[option for option in called if option.lower() in word.lower()] for word in words]
+    pairs = [*zip(words, called)][: None if len(words) == len(called) else 1]
     if all(len(options_in) == 1 for options_in in likely):  # stim1_main of Stim1
-        pairs = [(word, option) for word, (option,) in zip(different, likely)]
+        pairs = [(word, option) for word, (option,) in zip(words, likely)]
     settle = told_answer(f"{name or 'COLUMN'}:" + ",".join(f"{word}={option}" for word, option in pairs))
     for other in complete[1:]:
         rule = f"clear: the values of {column} are {complete[0]} as well as {other}, and mean different things"
