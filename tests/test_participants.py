@@ -11,11 +11,12 @@ import pytest
 from comparison_hc.cli import main
 from comparison_hc.comparisons import read_comparisons
 from comparison_hc.core.images import png_bytes
-from comparison_hc.core.validation import InputError
+from comparison_hc.core.validation import InputError, InputWarning
 from comparison_hc.dashboards.participants import serve_study, text_html
 from comparison_hc.elicitation.session import Session, read_journal
 from comparison_hc.elicitation.trial_list import (
     COLUMNS,
+    Trial,
     TrialSession,
     collect_answers,
     jspsych_timeline,
@@ -126,6 +127,7 @@ def test_a_list_in_a_browser_is_the_list_in_a_terminal(browser, tmp_path, pictur
 def test_questions_chosen_by_the_answers_are_those_of_the_terminal(browser, tmp_path):
     with serve_study(["cat", "dog", "trout", "pike"], None, tmp_path, person="Ada") as study:
         person = Person(browser, study.address)
+        assert "1, 2 and 3, in the order shown" in " ".join(person.text())  # they are stacked on a narrow screen
         person.begin()
         for _ in range(20):
             if person.page.locator("#end:not([hidden])").count():
@@ -158,6 +160,31 @@ def test_nothing_is_counted_twice_or_for_somebody_else(tmp_path):
     assert untimed(tmp_path / "list-P1.jsonl") == [{"a": 3}]
 
 
+def test_other_tabs_a_terminal_and_a_restart_lose_and_double_nothing(browser, tmp_path):
+    path, log = written_list(tmp_path), tmp_path / "list.jsonl"
+    with serve_study(None, path, tmp_path, person="P1") as study:
+        port = study.port
+        one, two = Person(browser, study.address), Person(browser, study.address)
+        for tab in (one, two):
+            tab.begin()
+            tab.wait(1)
+        two.page.keyboard.press("2")
+        two.wait(2)
+        one.page.keyboard.press("1")  # about a question that the other tab has answered
+        one.wait(2)
+        assert "2 of 4" in one.text()
+        TrialSession(read_trial_list(path), log, "P1").answer(1)
+        two.page.keyboard.press("3")  # about a question that was answered in the terminal
+        two.wait(3)
+    two.page.keyboard.press("2")
+    two.page.wait_for_function("document.getElementById('trouble').textContent.startsWith('No connection')")
+    with serve_study(None, path, tmp_path, person="P1", port=port):
+        two.wait(4)
+    for tab in (one, two):
+        tab.context.close()
+    assert untimed(log) == [{"a": 3}, {"a": 1}, {"a": 2}]
+
+
 def test_everyone_has_a_list_in_a_folder(tmp_path):
     lists = tmp_path / "lists"
     lists.mkdir()
@@ -187,7 +214,8 @@ def test_texts_are_text_unless_they_are_html(tmp_path):
 def test_what_participants_answer_in_another_program_is_read(tmp_path, program, kind):
     "A list goes there, its data come back, and say what the same answers say here."
     path = written_list(tmp_path, (kind,) * 4)
-    questions, places = read_trial_list(path), [3, 2, 2, 3]
+    same, right = (("cat", "cat", "pike"), "cat") if kind == "triplets" else (("cat", "pike", "cat"), "pike")
+    questions, places = (*read_trial_list(path), Trial(kind, same, "catch", right)), [3, 2, 2, 3, 2]
     session = TrialSession(questions, tmp_path / "here.jsonl", "P1")
     for place in places:
         session.answer(place)
@@ -206,7 +234,8 @@ def test_what_participants_answer_in_another_program_is_read(tmp_path, program, 
         keys = ["left" if place == 2 else "right" for place in places] if kind == "triplets" else places
         data = tmp_path / "data.csv"
         table.assign(**{"key_resp.keys": keys, "participant": "P1", "expName": "x"}).to_csv(data, index=False)
-    found = read_comparisons(data, kind=kind, format=program)
+    with pytest.warns(InputWarning, match="1 of 5 rows are left out: catch trials"):
+        found = read_comparisons(data, kind=kind, format=program)
     told = [[[each.names[item] for item in row] for row in each.array.tolist()] for each in (found, expected)]
     assert sorted(told[0]) == sorted(told[1]) and len(told[0]) == (4 if kind == "triplets" else 8)
 

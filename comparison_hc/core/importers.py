@@ -340,4 +340,13 @@ def imported(table, options):
         require(argument in free or getattr(options, argument) is None, argument, rule, getattr(options, argument))
     rule = f"'triplets' with format={name!r}"
     require(name in TOLD or options.kind == "triplets", "kind", rule, options.kind)
-    return IMPORTERS[name](table, options)
+    table, said = _without_catch_trials(table)
+    table, options, more = IMPORTERS[name](table, options)
+    return table, options, said + more
+
+
+def _without_catch_trials(table):
+    "The rows of a list that `ask --export` wrote without its catch trials, which compare an object with itself."
+    if not {"role", "expected"} <= set(table.names or ()):
+        return table, []
+    return _kept(table, _cells(table, "role") != "catch", "catch trials")

@@ -135,7 +135,7 @@ class Study:
             consent=self.consent,
             end=self.end,
             agree=json.dumps("I agree, and begin" if self.consent else "Begin"),
-            keys="← and → (or 1 and 2)" if is_pair else "1, 2 and 3, from left to right",
+            keys="← and → (or 1 and 2)" if is_pair else "1, 2 and 3, in the order shown",
         )
         return Template(static_text("participant.html")).substitute(parts)
 
