@@ -900,6 +900,22 @@ def test_a_list_of_stimuli_without_choices_is_answered_by_numbers_from_one(tmp_p
     assert "clear" in str(read(tmp_path, with_two, **ODD, format="jspsych")[0])
 
 
+def test_keys_of_a_list_of_stimuli_are_places(tmp_path):
+    keys, expected = (
+        ["f", "g", "h"],
+        read(tmp_path, text([(*t, t[at]) for t, at in zip(TRIOS, ODD_AT)]), **ODD, answer=3),
+    )
+    records = [{"stimulus": list(t), "choices": keys, "response": keys[at]} for t, at in zip(TRIOS, ODD_AT)]
+    found, _ = read(tmp_path, json.dumps(records), file="a.json", format="jspsych", **ODD)
+    assert named(found) == named(expected[0])
+
+
+def test_a_condition_takes_the_position_of_a_column(tmp_path):
+    content = text([(*row, "m" if n % 2 else "p") for n, row in enumerate(ROWS)])
+    answers, _ = read(tmp_path, content, where="3=m", header=False, columns=[0, 1, 2])
+    assert named(answers) == ROWS[1::2]
+
+
 def test_inquisit_shows_three(tmp_path):
     content = inquisit(("x", "y"))
     for row, left in zip(SHOWN, LEFT):
