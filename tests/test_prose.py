@@ -35,7 +35,7 @@ PHRASES = {
     "*text at hand*: write *our copy of the paper*": (r"\bat hand\b", "the text at hand says"),
     "a check that is not shown": (r"\(asserted\)|\bhidden cell\b", "refused (asserted)"),
     "a home-made heading": (
-        r"(?i)\broads not taken\b|\*\*words\.\*\*|(?-i:\bTo see:)|\bwhat to see\b|^#+ what (?:it costs|must hold)$",
+        r"(?i)\broads? not taken\b|\*\*words\.\*\*|(?-i:\bTo see:)|\bwhat to see\b|^#+ what (?:it costs|must hold)$",
         "## Limits, and roads not taken",
     ),
     "a heading that asks": (r"^#+ .*\?$", "## Does it hold tomorrow?"),
