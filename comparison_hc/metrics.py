@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 _all_ = ["BestPruning", "best_pruning", "majority_loss", "pruning_loss"]
 
 # %% auto #0
-__all__ = ['adjusted_rand_index', 'average_ari', 'dasgupta_cost', 'moseley_wang_revenue', 'Agreement', 'agreement',
-           'triplet_agreement', 'quadruplet_agreement', 'noise_ceiling', 'BestPruning', 'best_pruning', 'majority_loss',
-           'pruning_loss']
+__all__ = ['adjusted_rand_index', 'average_ari', 'dasgupta_cost', 'moseley_wang_revenue', 'comparison_revenue', 'Agreement',
+           'agreement', 'triplet_agreement', 'quadruplet_agreement', 'noise_ceiling', 'BestPruning', 'best_pruning',
+           'majority_loss', 'pruning_loss']
 
 # %% ../nbs/core/03_metrics.ipynb #c4be8d35
 def adjusted_rand_index(a: ArrayLike, b: ArrayLike) -> float:
@@ -209,6 +209,47 @@ def _weighted_sum(w, sizes):
         total = float(np.sum(w * sizes, where=above))
     require(np.isfinite(total), "similarity", "of entries whose weighted sum a float can hold", total)
     return total
+
+# %% ../nbs/core/03_metrics.ipynb #metrics-comparison-revenue
+def comparison_revenue(dendrogram: Dendrogram, comparisons: Triplets | Quadruplets | ArrayLike) -> float:
+    """Return the revenue of a tree by comparisons: how much larger the cluster of the farther pair is, summed.
+
+    Parameters
+    ----------
+    dendrogram : Dendrogram
+        Hierarchy of N objects.
+    comparisons : Triplets, Quadruplets, or array-like of int of shape (m, 3) or (m, 4)
+        Comparisons of these objects; weights count.
+
+    Returns
+    -------
+    float
+        Sum over comparisons of the size of the smallest cluster with the second pair minus that with the first pair;
+        between −m (N − 2) and m (N − 2) for m comparisons. It is minus Dasgupta's cost for the similarity that adds 1
+        for every pair called the closer and subtracts 1 for the other (AddS).
+
+    Raises
+    ------
+    InputError
+        For comparisons that break a rule or are about other objects.
+
+    References
+    ----------
+    Mandal, Perrot and Ghoshdastidar, "A revenue function for comparison-based hierarchical clustering", TMLR 2023.
+
+    Examples
+    --------
+    >>> from comparison_hc import Dendrogram
+    >>> from comparison_hc.metrics import comparison_revenue
+    >>> tree = Dendrogram.from_merges([(0, 1), (2, 3), (4, 5)])
+    >>> comparison_revenue(tree, [[0, 1, 2], [0, 1, 3]])
+    4.0
+    """
+    answers = as_comparisons(comparisons, _check_dendrogram(dendrogram).n_objects, weighted=True)
+    i, j, k, l = answers.to_quadruplets().array.T
+    sizes = dendrogram.lca_size().astype(np.int64)
+    gained = sizes[k, l] - sizes[i, j]
+    return float(gained.sum() if answers.weights is None else answers.weights @ gained)
 
 # %% ../nbs/core/03_metrics.ipynb #c4595c51
 @dataclass(frozen=True)

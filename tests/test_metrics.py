@@ -13,6 +13,7 @@ from comparison_hc import metrics
 from comparison_hc.comparisons import Quadruplets, Triplets
 from comparison_hc.core.validation import InputError
 from comparison_hc.dendrogram import Dendrogram, _all_merge_orders
+from comparison_hc.flat import adds3
 from comparison_hc.metrics import Agreement, adjusted_rand_index, agreement, average_ari, dasgupta_cost, noise_ceiling
 
 tries = settings(deadline=None, derandomize=True, max_examples=30)
@@ -68,6 +69,27 @@ def test_cost_and_revenue(tree, seed):
     assert np.array_equal(w, kept, equal_nan=True)
     if tree.n_leaves == n:
         assert dasgupta_cost(tree, np.ones((n, n))) == (n**3 - n) / 3
+
+
+@given(trees(6, least=4), st.integers(0, 999))
+@tries
+def test_comparison_revenue_is_its_definition(tree, seed):
+    n, rng = tree.n_objects, np.random.default_rng(seed)
+    clusters = [set(members.tolist()) for _, members in tree.clusters()]
+    rows = [rng.permutation(n)[:3].tolist() for _ in range(20)]
+    size = {(a, b): min(len(C) for C in clusters if {a, b} <= C) for a in range(n) for b in range(n)}
+    earned = [size[i, k] - size[i, j] for i, j, k in rows]
+    assert metrics.comparison_revenue(tree, rows) == sum(earned) == -dasgupta_cost(tree, adds3(rows, n))
+    fours = Triplets(rows, n).to_quadruplets()
+    assert metrics.comparison_revenue(tree, fours) == sum(earned)
+    weights, order = rng.integers(1, 4, 20), rng.permutation(n)
+    weighted = metrics.comparison_revenue(tree, Triplets(rows, n, weights=weights))
+    assert weighted == weights @ earned == metrics.comparison_revenue(tree, np.repeat(rows, weights, axis=0))
+    names = np.empty(n, dtype=int)
+    names[order] = np.arange(n)
+    assert metrics.comparison_revenue(tree.relabel(order), names[np.array(rows)]) == sum(earned)
+    other_way = [(i, k, j) for i, j, k in rows]
+    assert metrics.comparison_revenue(tree, other_way) == -sum(earned)
 
 
 @given(trees(6, least=4), st.integers(0, 999))
@@ -173,6 +195,11 @@ BAD = {
         "dendrogram must be a Dendrogram": (tree.linkage_matrix, w),
         "similarity must be finite": (tree, hole),
         "similarity must be of entries whose weighted sum": (tree, 1e308 * w),
+    },
+    "comparison_revenue": {
+        "dendrogram must be a Dendrogram": (None, [(0, 1, 2)]),
+        "n_objects = 4": (tree, [(0, 1, 4)]),
+        "row 0 of": (tree, [(0, 0, 1)]),
     },
     "agreement": {
         "dendrogram must be a Dendrogram": (None, [(0, 1, 2)]),

@@ -5,13 +5,16 @@ from time import perf_counter
 
 import numpy as np
 
+from ..core._rows import four_columns
+from ..core.compat import bincount
+from ..core.weights import each_weight
 from ..core.validation import as_array, as_rng, require
 from ..dendrogram import Dendrogram, random_tree
 from ..methods import build_hierarchy, methods, passive_methods
 
 N_STARTS = 3  # of t-STE and SOE
 RIDGE = 0.1  # of "points"
-RANDOM, SUFFIX, ADDITIVE = "random", " refined", "additive-al"
+RANDOM, SUFFIX, ADDITIVE, REVENUE = "random", " refined", "additive-al", "adds-al"
 MANY_OBJECTS = 600  # above it, refinement takes minutes per tree, and 4K–AL half a minute
 TOO_MANY = f"refined trees and 4K–AL are left out, which take too long for more than {MANY_OBJECTS} objects"
 FEW_FOR_ADDITIVE = 100_000  # objects times comparisons up to which an additive tree takes about a second
@@ -133,9 +136,19 @@ def _additive(comparisons, rng):
     return AdditiveTree(n_trees=1, rate=3.0, rng=rng).fit(comparisons).dendrogram_
 
 
+def _revenue(comparisons, rng):
+    "Average linkage on AddS, which approximates the largest revenue by comparisons; weights count."
+    from ..hierarchical.kernel import kernel_average_linkage
+
+    n, weights = comparisons.n_objects, each_weight(comparisons)
+    i, j, k, l = (column.astype(np.intp, copy=False) for column in four_columns(comparisons.array))
+    S = (bincount(i * n + j, weights, n * n) - bincount(k * n + l, weights, n * n)).reshape(n, n)
+    return kernel_average_linkage(S + S.T, comparisons.names)
+
+
 def tree_names():
     "Names of the candidates that give a tree, without the random one."
-    plain = [*passive_methods(), *(f"{name}-al" for name in EMBEDDINGS), ADDITIVE]
+    plain = [*passive_methods(), *(f"{name}-al" for name in EMBEDDINGS), ADDITIVE, REVENUE]
     return plain + [name + SUFFIX for name in plain]
 
 
@@ -162,7 +175,7 @@ def check_takes(chosen, comparisons, argument):
 
 def candidate(name, argument="methods"):
     "The candidate of this name."
-    known = [*passive_methods(), *(word for e in EMBEDDINGS for word in (e, f"{e}-al")), ADDITIVE, RANDOM]
+    known = [*passive_methods(), *(word for e in EMBEDDINGS for word in (e, f"{e}-al")), ADDITIVE, REVENUE, RANDOM]
     plain = name.removesuffix(SUFFIX) if isinstance(name, str) else None
     rule = f"one of {', '.join(known)}; behind a tree's name may stand{SUFFIX}"
     require(plain in known and (plain == name or plain not in EMBEDDINGS), argument, rule, name)
@@ -179,6 +192,8 @@ def candidate(name, argument="methods"):
         return Candidate(plain, title, _points_of_all(embed), **about)
     if plain == ADDITIVE:
         return Candidate(plain, "additive–AL", _additive, papers=("ST77",))
+    if plain == REVENUE:
+        return Candidate(plain, "AddS–AL", _revenue, papers=("MPG23",))
     if plain in passive_methods():
         about = dict(takes=methods[plain].takes, papers=methods[plain].papers)
         title = methods[plain].title.rsplit(", ", 1)[-1]

@@ -15,6 +15,8 @@ REFERENCES = {
     "L20": "Balcan, M.-F., Dick, T., & Lang, M. (2020). Learning to Link. International Conference on Learning "
     "Representations.",
     "ST77": "Sattath, S., & Tversky, A. (1977). Additive similarity trees. Psychometrika, 42, 319–345.",
+    "MPG23": "Mandal, A., Perrot, M., & Ghoshdastidar, D. (2023). A Revenue Function for Comparison-Based Hierarchical "
+    "Clustering. Transactions on Machine Learning Research.",
     "KL17": "Kleindessner, M., & von Luxburg, U. (2017). Kernel Functions Based on Triplet Comparisons. Advances in "
     "Neural Information Processing Systems, 30.",
     "VW12": "van der Maaten, L., & Weinberger, K. (2012). Stochastic Triplet Embedding. IEEE International Workshop on "
@@ -35,6 +37,7 @@ _SHORT = {
     "N20": "Perrot, Esser and Ghoshdastidar (2020)",
     "L20": "Balcan, Dick and Lang (2020)",
     "ST77": "Sattath and Tversky (1977)",
+    "MPG23": "Mandal, Perrot and Ghoshdastidar (2023)",
     "KL17": "Kleindessner and von Luxburg (2017)",
     "VW12": "van der Maaten and Weinberger (2012)",
     "JJN16": "Jain, Jamieson and Nowak (2016)",
