@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any
+from warnings import warn
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -499,10 +500,12 @@ class AdditiveTree(BaseEstimator):
         rng: int | np.random.Generator = 0,
         n_jobs: int = 1,
         progress: Callable[[int, int], Any] | None = None,
+        kept: list | None = None,
     ) -> tuple[np.ndarray, ...]:
         """Compute the bootstrap support of every branch: the share of resampled fits that have its split.
 
-        Each sample is fitted from scratch with the model's number of trees and rate. Ctrl-C keeps the fits so far.
+        Each sample is fitted from scratch with the model's number of trees and rate. Ctrl-C keeps the fits so far
+        and warns how many they are.
         The share says what would come back from other answers; it is not the probability that a branch is right.
 
         Parameters
@@ -520,7 +523,10 @@ class AdditiveTree(BaseEstimator):
         n_jobs : int, default 1
             Number of processes; −1 for one per core. The result does not depend on it.
         progress : callable, optional
-            Called with (fits done, fits in all).
+            Called with (fits done, fits in all) of this call.
+        kept : list, optional
+            Collects what every fit found. A call with the list of an earlier one, the same answers and the same seed
+            continues after its fits.
 
         Returns
         -------
@@ -548,8 +554,14 @@ class AdditiveTree(BaseEstimator):
             units = _people_of(answers, person)
         units = np.unique(units, return_inverse=True)[1]
         draw = partial(engine.splits_of_sample, statements, number, units, weights, self.n_trees_, self.rate_)
-        found, _ = until_interrupted(map_in_order(draw, rngs, check_workers(n_jobs), check_progress(progress)))
-        return engine.shares_of_splits([tree.splits for tree in self.trees_], found)
+        kept = [] if kept is None else kept
+        require(isinstance(kept, list), "kept", "a list, empty or of an earlier call", kept)
+        fits = map_in_order(draw, rngs[len(kept) :], check_workers(n_jobs), check_progress(progress))
+        found, stopped = until_interrupted(fits, fewest=0 if kept else 1)
+        kept += found
+        if stopped:
+            warn(f"support of {len(kept)} of {n_bootstrap} fits: it was interrupted", RuntimeWarning, stacklevel=2)
+        return engine.shares_of_splits([tree.splits for tree in self.trees_], kept[:n_bootstrap])
 
     def _answers(self, X):
         self._fitted()

@@ -3,7 +3,7 @@
 import re
 from functools import reduce
 from importlib import import_module
-from inspect import getattr_static
+from inspect import getattr_static, signature
 from itertools import combinations
 
 import numpy as np
@@ -531,7 +531,58 @@ def test_people_that_are_missing_are_named():
         own.trees_of("anna")
 
 
+def test_support_continues_after_an_interrupt(monkeypatch):
+    rows = answers(6, 60, np.random.default_rng(0))
+    model, kept = AdditiveTree(n_trees=1, rate=1.0).fit(rows), []
+    whole = model.support(rows, n_bootstrap=6)
+    fit, calls = engine.splits_of_sample, []
+
+    def interrupted(*args):
+        calls.append(args)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return fit(*args)
+
+    monkeypatch.setattr(engine, "splits_of_sample", interrupted)
+    with pytest.warns(RuntimeWarning, match="support of 3 of 6 fits"):
+        few = model.support(rows, n_bootstrap=6, kept=kept)
+    assert len(kept) == 3 and np.array_equal(few[0], model.support(rows, n_bootstrap=3)[0])
+    again = model.support(rows, n_bootstrap=6, kept=kept)
+    assert len(kept) == 6 and np.array_equal(again[0], whole[0]) and len(calls) == 4 + 3 + 3
+    assert np.array_equal(model.support(rows, n_bootstrap=3, kept=kept)[0], few[0])
+    with pytest.raises(InputError, match="kept must be a list"):
+        model.support(rows, kept=())
+
+
+def test_more_weight_never_lowers_the_probability_of_an_answer():
+    "At the best lengths of a tree: otherwise the old lengths would be better for the new weights."
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        rows = answers(6, 40, rng)
+        made, _ = engine.statements_of(rows[:, :2], rows[:, None, [0, 2]], 6)
+        parent, at, losses = random_parent(6, rng), int(rng.integers(len(made.count))), []
+        for weight in (0.5, 1, 2, 5, 20):
+            count = made.count.copy()
+            count[at] = weight
+            own = made.take(np.arange(len(count)), count)
+            losses.append(own.losses(engine.fit_lengths(own, [parent], 1.0).margin)[at])
+        assert (np.diff(losses) < 1e-3).all(), (seed, losses)
+        assert losses[-1] < losses[0] + 1e-3
+
+
 MUTANTS = [
+    (
+        "test_support_continues_after_an_interrupt",
+        "additive_tree:AdditiveTree.support",
+        "rngs[len(kept) :]",
+        "rngs[: len(rngs) - len(kept)]",
+    ),
+    (
+        "test_more_weight_never_lowers_the_probability_of_an_answer",
+        "core.additive:Statements.loss",
+        "(self.count[:, None] * self.sign * p)",
+        "(self.sign * p / self.count[:, None])",
+    ),
     (
         "test_sums_over_nodes_are_sums_over_contrasts",
         "core.additive:Paths.curvature",
@@ -592,7 +643,11 @@ def test_wrong_code_is_noticed(test, target, old, new, request):
     kept = function.__code__
     mutate(target, old, new)
     try:
-        patched = {"monkeypatch": request.getfixturevalue("monkeypatch")} if "sample" in test else {}
+        patched = (
+            {"monkeypatch": request.getfixturevalue("monkeypatch")}
+            if "monkeypatch" in signature(globals()[test]).parameters
+            else {}
+        )
         with pytest.raises((AssertionError, np.linalg.LinAlgError)):
             globals()[test](**patched)
     finally:
