@@ -528,6 +528,7 @@ SAVED = {
     "step": dict(n=8, p=0.9),
     "link": dict(per_class=5, tasks=2, task=3),
     "plan": dict(n=20),
+    "additive": dict(n=8, answers=100),
 }  # of every page, a setting that is quick
 
 
@@ -544,6 +545,8 @@ def table_of(name, found):
         curve = found["curve"].simplified()
         ends = curve.breakpoints.tolist()
         return [dict(low=low, high=high, loss=loss) for low, high, loss in zip(ends, ends[1:], curve.values.tolist())]
+    if name == "additive":
+        return [dict(model=model, agreement=a, loss=loss) for model, (a, loss) in found.items()]
     means = [values.mean(axis=1).tolist() for values, _ in found.values()]
     return [dict(design=design, mean=mean) for design, each in zip(found, means) for mean in each]
 
@@ -599,7 +602,7 @@ def test_every_page_leads_to_statements_and_notebooks(name):
             assert place is None or place in map(anchor, NUMBERED[paper.upper()])
         else:
             assert (BOOK / path).with_suffix(".ipynb").is_file()
-    has_paper = name != "plan"
+    has_paper = name not in ("plan", "additive")
     assert bool(re.search(r'<a href="\.\./statements/\w+\.html#', html)) == has_paper
     assert ("<code>comparison-hc check " in html) == has_paper
     beside = spec_html(name, Pages("../", False))  # notebooks only, which have no index of theory

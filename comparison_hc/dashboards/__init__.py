@@ -22,5 +22,7 @@ __getattr__, __dir__, __all__ = lazy_names(
         "link_page": ["link_dashboard"],
         "plan": ["PlanSettings", "plan_data"],
         "plan_page": ["plan_dashboard"],
+        "additive": ["AdditiveSettings", "additive_data"],
+        "additive_page": ["additive_dashboard"],
     },
 )

@@ -137,7 +137,7 @@ def _additive(comparisons, rng):
 
 
 def _revenue(comparisons, rng):
-    "Average linkage on AddS, which approximates the largest revenue by comparisons; weights count."
+    "Average linkage on AddS, which aims at the largest revenue by comparisons; weights count."
     from ..hierarchical.kernel import kernel_average_linkage
 
     n, weights = comparisons.n_objects, each_weight(comparisons)

@@ -19,7 +19,7 @@ from comparison_hc.core.parallel import map_in_order
 from comparison_hc.dendrogram import random_tree as random_hierarchy
 from comparison_hc.evaluation import answer_shape
 
-N, ANSWERS, SCALE, SPLITS = 16, 3000, 3.0, 4
+N, ANSWERS, SCALE, SPLITS = 16, 3000, 3.0, 5
 COLUMNS = ["world", "seed", "named", "right", "loss", "worse", "worse_low", "seconds"]
 
 

@@ -1,0 +1,107 @@
+"""The page `additive`: three pictures of the same answers, and how well each of them predicts new answers."""
+
+from html import escape
+
+import numpy as np
+
+from ..core.plotting import svg, tag, tree_layout
+from ..core.tree_drawing import draw, drawing_svg
+from ..evaluation.shape import scores
+from .additive import N_NEW, AdditiveSettings, draw_world, fitted_models
+from .framework import Page, Try, no_step
+from .sources import Source
+
+SIDE, EDGE = 300, 14  # of the pictures and their margins, in pixels
+
+
+def dendrogram_picture(tree, names):
+    "Root at the left, names at the right; the height of a merge is its rank."
+    n = tree.n_objects
+    layout = tree_layout(tree.linkage_matrix[:, :2].astype(int).tolist(), np.arange(1, n))
+    x = SIDE - 2 * EDGE - layout.x / (n - 1) * (SIDE - 3 * EDGE)
+    y = EDGE + layout.y / (n - 1) * (SIDE - 2 * EDGE)
+    parts = []
+    for node, children in enumerate(layout.children, n):
+        ends = [y[child] for child in children]
+        lines = [f"M{x[node]:.1f} {min(ends):.1f}V{max(ends):.1f}"]
+        lines += [f"M{x[node]:.1f} {y[child]:.1f}H{x[child]:.1f}" for child in children]
+        parts.append(tag("path", d="".join(lines), fill="none", stroke="#444", stroke_width=1.5))
+    parts += [
+        tag("text", escape(name), x=float(x[leaf] + 5), y=float(y[leaf]), dy=".35em", font_size=11)
+        for leaf, name in enumerate(names)
+    ]
+    return svg(parts, SIDE, SIDE, f"dendrogram of {n} objects")
+
+
+def points_picture(x, names):
+    "Names where the points are, with the same scale on both axes."
+    x = x - (x.min(axis=0) + x.max(axis=0)) / 2
+    place = SIDE / 2 + x / max(np.abs(x).max(), 1e-9) * (SIDE / 2 - EDGE)
+    parts = []
+    for name, (across, down) in zip(names, place):
+        parts.append(tag("circle", cx=float(across), cy=float(down), r=3, fill="#0072B2"))
+        parts.append(tag("text", escape(name), x=float(across) + 5, y=float(down), dy=".35em", font_size=11))
+    return svg(parts, SIDE, SIDE, f"{len(names)} objects as points in the plane")
+
+
+def facts(table):
+    "The table, and what it says."
+    head = "".join(f'<th scope="col">{name}</th>' for name in ("model", "agreement", "log loss"))
+    rows = [f"<tr>{head}</tr>"]
+    for name, (agreement, loss) in table.items():
+        cells = f'<td class="chc-number">{agreement:.3f}</td><td class="chc-number">{loss:.3f}</td>'
+        rows.append(f'<tr><th scope="row">{name}</th>{cells}</tr>')
+    found = {name: loss for name, (_, loss) in table.items() if name != "ceiling"}
+    best = min(found, key=found.get)
+    gap = found[best] - table["ceiling"][1]
+    words = f"The {best} predict{'' if best == 'points' else 's'} best, {gap:.3f} in log loss from the ceiling."
+    return f"<table><tbody>{''.join(rows)}</tbody></table>", words
+
+
+def additive_events(settings, step=no_step, memory=None):
+    "All that one setting shows."
+    D, given, new = draw_world(settings)
+    found = fitted_models(given, step)
+    distances = {name: each for name, (_, each) in found.items()} | {"ceiling": D}
+    table = {name: scores(each, new)[:2] for name, each in distances.items()}
+    (groups, _), (model, _), (x, _) = found.values()
+    show = {"groups": dendrogram_picture(groups, given.object_names), "points": points_picture(x, given.object_names)}
+    show["tree"] = drawing_svg(draw(model.trees_[0], width=SIDE), f"additive tree of {settings.n} objects")
+    show["table"], show["words"] = facts(table)
+    rows = [dict(settings.columns(), model=name, agreement=a, loss=loss) for name, (a, loss) in table.items()]
+    yield dict(kind="models", show=show, drawn=True, rows=rows)
+
+
+TEXT = (
+    "Random triplets about a world of known shape are answered with errors. Three models are fitted to the same"
+    f" answers, and {N_NEW:,} new ones judge them: a dendrogram, which leaves many answers open, an additive tree, whose"
+    " distances are lengths of paths, and points in the plane. The ceiling knows the true distances."
+)
+TRIES = (
+    Try("a line", "A dendrogram cannot hold a line; an additive tree can.", dict(world="a line", answers=1600)),
+    Try("groups", "Where groups are nested, the dendrogram is as good as the others.", dict(world="nested groups")),
+    Try("two trees", "Two trees, summed: neither picture is enough.", dict(world="two additive trees", answers=3200)),
+)
+WORDS = {
+    "agreement": "share of new answers that the model predicts; a tie counts half",
+    "log loss": "mean of −log(probability of the answer that was given); lower is better, a coin has 0.693",
+    "ceiling": "what the true distances reach: answers have errors, so that no model predicts all of them",
+}
+SOURCES = (
+    Source("additive/01_additive_tree", "The model and its fit"),
+    Source("additive/03_objectives", "Which number to maximise"),
+    Source("dashboards/68_additive", "This page"),
+)
+PAGE = Page(
+    "additive",
+    "Dendrogram, additive tree, points",
+    "Three pictures of the same answers, from worlds of known shape, against the noise ceiling.",
+    TEXT,
+    AdditiveSettings,
+    additive_events,
+    small=dict(n=10, answers=400),
+    tries=TRIES,
+    words=WORDS,
+    sources=SOURCES,
+)
+additive_dashboard = PAGE.widget
