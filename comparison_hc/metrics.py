@@ -245,7 +245,7 @@ def comparison_revenue(dendrogram: Dendrogram, comparisons: Triplets | Quadruple
     >>> comparison_revenue(tree, [[0, 1, 2], [0, 1, 3]])
     4.0
     """
-    answers = as_comparisons(comparisons, _check_dendrogram(dendrogram).n_objects, weighted=True)
+    answers = as_comparisons(comparisons, check_dendrogram(dendrogram).n_objects, weighted=True)
     i, j, k, l = answers.to_quadruplets().array.T
     sizes = dendrogram.lca_size().astype(np.int64)
     gained = sizes[k, l] - sizes[i, j]

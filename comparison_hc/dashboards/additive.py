@@ -8,11 +8,11 @@ import numpy as np
 from ..additive_tree import AdditiveTree
 from ..comparisons import Triplets
 from ..core import additive as engine
-from ..core.validation import check_integer, check_number
+from ..core.validation import integer_from, number_from, one_of
 from ..dendrogram import Dendrogram, random_tree
 from ..evaluation import embedding_average_linkage, t_ste
 from ..evaluation.shape import dendrogram_distances, point_distances, scores, spectral_points
-from .framework import Settings, as_settings, no_step, one_of, setting
+from .framework import Settings, as_settings, no_step, setting
 
 __all__ = ["AdditiveSettings", "additive_data", "draw_world"]
 
@@ -53,30 +53,25 @@ class AdditiveSettings(Settings):
         "true shape",
         "where the true distances come from",
         list(WORLDS),
-        list(WORLDS),
         name="world",
         as_list=True,
     )
-    n: int = setting(
-        12, partial(check_integer, low=7, high=26), "objects", "how many objects", [8, 10, 12, 16, 20, 26], [8, 12]
-    )
+    n: int = setting(12, integer_from(7, 26), "objects", "how many objects", [8, 10, 12, 16, 20, 26])
     answers: int = setting(
         800,
-        partial(check_integer, low=50, high=20_000),
+        integer_from(50, 20_000),
         "answers",
         "random triplets, answered once each",
         [50, 100, 200, 400, 800, 1600, 3200],
-        [200, 800],
     )
     noise: float = setting(
         0.33,
-        partial(check_number, low=0.05, high=3),
+        number_from(0.05, 3),
         "noise",
         "one unit of log-odds, in standard deviations of the true distances",
         [0.1, 0.2, 0.33, 0.5, 1.0, 2.0],
-        [0.33, 1.0],
     )
-    seed: int = setting(0, partial(check_integer, low=0), "seed", "another world", range(10), [0])
+    seed: int = setting(0, integer_from(0), "seed", "another world", range(10))
 
 
 def draw_answers(distances, m, rng):
