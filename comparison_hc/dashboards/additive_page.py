@@ -74,8 +74,8 @@ def additive_events(settings, step=no_step, memory=None):
 
 TEXT = (
     "Random triplets about a world of known shape are answered with errors. Three models are fitted to the same"
-    f" answers, and {N_NEW:,} new ones judge them: a dendrogram, which leaves many answers open, an additive tree, whose"
-    " distances are lengths of paths, and points in the plane. The ceiling knows the true distances."
+    f" answers, and {N_NEW:,} new ones judge them: a dendrogram, which leaves many answers open, an additive tree,"
+    " whose distances are lengths of paths, and points in the plane. The ceiling knows the true distances."
 )
 TRIES = (
     Try("a line", "A dendrogram cannot hold a line; an additive tree can.", dict(world="a line", answers=1600)),

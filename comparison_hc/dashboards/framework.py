@@ -282,7 +282,8 @@ class Page:
 # ---- all dashboards
 
 MODULES = {
-    name: f"comparison_hc.dashboards.{name}_page" for name in ("planted", "flat", "step", "ask", "link", "plan", "additive")
+    name: f"comparison_hc.dashboards.{name}_page"
+    for name in ("planted", "flat", "step", "ask", "link", "plan", "additive")
 }
 STATIC = ("planted",)  # those with stored values
 
