@@ -809,3 +809,20 @@ def test_large_work_uses_as_many_threads_as_cores_are_allowed_and_never_more_tha
         assert {pool.num_threads for pool in pools} == {given}
         with one_thread(2000):
             assert {pool.num_threads for pool in pools} == {1}
+
+
+def test_conclusions_hold_libraries_to_one_thread():
+    "Many small products: with more threads they took twenty times the processor time on a busy machine."
+    from threadpoolctl import ThreadpoolController, threadpool_limits
+
+    from comparison_hc import evaluation
+    from comparison_hc.core.parallel import on_one_thread
+
+    with threadpool_limits(2):
+        blas = ThreadpoolController().select(user_api="blas").lib_controllers
+        pools = [pool for pool in blas if pool.num_threads == 2]
+        assert pools and on_one_thread(lambda: {pool.num_threads for pool in pools})() == {1}
+        assert {pool.num_threads for pool in pools} == {2}
+    limited = on_one_thread(lambda: None).__code__
+    for name in ("choose_clusters", "compare_methods", "choose_method", "bootstrap_support", "answer_shape"):
+        assert getattr(evaluation, name).__code__ is limited, name

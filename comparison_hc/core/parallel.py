@@ -7,7 +7,7 @@ import threading
 import time
 import warnings
 from contextlib import nullcontext
-from functools import lru_cache, partial
+from functools import lru_cache, partial, wraps
 
 from .compat import IN_BROWSER
 from .validation import require
@@ -157,6 +157,19 @@ def one_thread(n=0, most=2000):
         name, now = library["prefix"], min(library["num_threads"], cpu_count())
         limits[name] = min(limits.get(name, now), now)
     return limited_threads(limits)
+
+
+def on_one_thread(function):
+    "A function that does many small pieces of linear algebra, whose threads would only wait for each other."
+
+    @wraps(function)
+    def limited(*args, **options):
+        import scipy.linalg  # noqa: F401  has threads of its own, which must be there to be limited
+
+        with limited_threads():
+            return function(*args, **options)
+
+    return limited
 
 
 # ---- progress

@@ -14,7 +14,7 @@ import numpy as np
 
 from comparison_hc.comparisons import Quadruplets, Triplets, as_comparisons, as_triplets
 from comparison_hc.core.compat import bincount
-from comparison_hc.core.parallel import check_workers, map_in_order, until_interrupted
+from comparison_hc.core.parallel import check_workers, map_in_order, on_one_thread, until_interrupted
 from comparison_hc.core.partitions import cluster_nearness
 from comparison_hc.core.validation import (
     as_array,
@@ -133,6 +133,7 @@ class Support:
         )
 
 
+@on_one_thread
 def bootstrap_support(
     dendrogram: Dendrogram,
     answers: Triplets | Quadruplets | ArrayLike,
@@ -212,6 +213,7 @@ def bootstrap_support(
     return Support(dendrogram, exact, transfer, jaccard, tuple(trees), drawn, stopped)
 
 
+@on_one_thread
 def chance_support(
     answers: Triplets | Quadruplets | ArrayLike,
     build: str | Callable,

@@ -12,6 +12,7 @@ import numpy as np
 from ..comparisons import Quadruplets, Triplets, as_comparisons
 from ..core._rows import four_columns, relabel_by_size
 from ..core.compat import bincount
+from ..core.parallel import limited_threads, on_one_thread
 from ..core.validation import as_rng, check_integer, check_labels, check_progress, require
 from ..dendrogram import Dendrogram, check_dendrogram
 from ..core.weights import each_weight
@@ -501,6 +502,7 @@ def degenerate(labels):
     return " and ".join(said)
 
 
+@on_one_thread
 def choose_clusters(
     answers: Triplets | Quadruplets | ArrayLike,
     n_clusters: int | None = None,
@@ -647,7 +649,6 @@ def _additive_clusters(comparisons, tried, seed):
 def _k_means(points, k, seed):
     from sklearn.cluster import KMeans
 
-    from ..core.parallel import limited_threads
     from ..flat.candidates import fill_empty_clusters
 
     with warnings.catch_warnings(), limited_threads(user_api="openmp"):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..comparisons import Quadruplets, Triplets, as_comparisons
-from ..core.parallel import until_interrupted
+from ..core.parallel import on_one_thread, until_interrupted
 from ..core.stats import corrected_resampled_interval
 from ..core.validation import as_list, as_rng, check_integer, check_progress, require
 from ..core.weights import each_weight
@@ -184,6 +184,7 @@ class MethodComparison:
             yield f"A random tree: agreement {table.agreement[RANDOM]:.3f}."
 
 # %% ../../nbs/evaluation/57_model_selection.ipynb #most-check-code
+@on_one_thread
 def compare_methods(
     answers: Triplets | Quadruplets | ArrayLike,
     methods: Sequence[str] | Mapping[str, Callable] | None = None,
@@ -342,6 +343,7 @@ class Choice:
     ties: list[str]
 
 
+@on_one_thread
 def choose_method(
     answers: Triplets | Quadruplets | ArrayLike,
     people: bool | ArrayLike | None = None,

@@ -12,6 +12,7 @@ from ..additive_tree import AdditiveTree
 from ..comparisons import Quadruplets, Triplets, as_comparisons
 from ..core._rows import four_columns
 from ..core.compat import bincount
+from ..core.parallel import on_one_thread
 from ..core.sampling import unique_questions
 from ..core.stats import corrected_resampled_interval
 from ..core.validation import as_list, as_rng, check_integer, check_progress, require
@@ -290,6 +291,7 @@ class AnswerShape:
         return "\n".join([self.shown().to_string(index=False), "", self.ceiling_sentence(), self.sentence])
 
 
+@on_one_thread
 def answer_shape(
     answers: Triplets | Quadruplets | ArrayLike,
     held_out: Sequence[str] = ("questions",),
