@@ -261,8 +261,15 @@ def test_the_command_writes_lists_trials_and_who_answered(tmp_path, monkeypatch,
     capsys.readouterr()
     assert main(["pool", "P1.jsonl", "P2.jsonl", "--answers-out", "all.csv"]) == 0
     assert re.search(r"people +2", capsys.readouterr().out) and set(pd.read_csv("all.csv").respondent) == {"P1", "P2"}
-    assert main(["pool", "P1.jsonl", "animals-Zoe.jsonl"]) != 0
-    assert "of one kind" in capsys.readouterr().err
+    assert main(["pool", "P1.jsonl"]) == 0
+    capsys.readouterr()
+    written = pd.read_csv("P1.csv").drop(columns="respondent").shape[0] + pd.read_csv("zoe.csv").shape[0]
+    assert main(["pool", "P1.jsonl", "animals-Zoe.jsonl", "--answers-out", "mixed.csv"]) == 0
+    mixed = pd.read_csv("mixed.csv")
+    assert set(mixed.respondent) == {"P1", "Zoe"} and len(mixed) == written  # what each of them said, and no more
+    assert re.search(r"Zoe +1 ", capsys.readouterr().out)
+    assert main(["pool", "P1.jsonl", "P2.csv"]) != 0
+    assert "not both" in capsys.readouterr().err
 
 
 def iter_input(text):

@@ -339,9 +339,12 @@ def pool_command(args):
 
     check_files(args, [*files_of(args), ("--objects", args.objects)])
     kinds = {log_kind(path) for _, path in files_of(args)}
-    rule = "of one kind: sessions of `ask`, sessions of `ask --list`, or other files of answers"
-    require(len(kinds) == 1, "FILE", rule, sorted(map(str, kinds)))
-    pooled = {"session": _pooled_journals, "list": _pooled_lists}.get(kinds.pop(), _pooled_answers)
+    logs = kinds & {"session", "list"}
+    rule = "journals of `ask`, or other files of answers, not both (--answers-out writes a journal as answers)"
+    require(not logs or kinds == logs, "FILE", rule, sorted(str(path) for _, path in files_of(args)))
+    pooled = {frozenset(["session"]): _pooled_journals, frozenset(): _pooled_answers}.get(
+        frozenset(logs), _pooled_lists
+    )
     result, answers, table, lines = pooled(args)
     written = _write_answers(result, answers, args)
     print_lines(result)
@@ -376,14 +379,14 @@ def _refuse_reading(args):
 
 
 def _pooled_lists(args):
-    "The same of logs of lists, with how carefully everyone answered."
+    "The same where there are logs of lists, with how carefully everyone answered."
     from comparison_hc.elicitation.trial_list import collect_answers, readable_checks
 
     _refuse_reading(args)
     with warnings_to_stderr():
         answers, checks = collect_answers([path for _, path in files_of(args)])
     say(readable_checks(checks).to_string(index=False) + "\n")
-    return _pooled(answers, args, "3-al")
+    return _pooled(answers, args, "3-al", len(checks) == 1)
 
 
 def _pooled_answers(args):
@@ -391,14 +394,17 @@ def _pooled_answers(args):
     return _pooled(typed_answers(args), args, "4-al" if args.kind == "quadruplets" else "3-al")
 
 
-def _pooled(answers, args, method):
+def _pooled(answers, args, method, is_alone=False):
     "How far people agree, and one hierarchy of all."
+    import pandas as pd
+
     from comparison_hc.elicitation.pool import compare_people
     from comparison_hc.evaluation.report import Result
     from comparison_hc.methods import build_hierarchy, methods
 
     say_if_disconnected(answers)
-    table, tree = compare_people(answers, method), build_hierarchy(method, answers)[0]
+    table = pd.DataFrame(columns=["first", "second"]) if is_alone else compare_people(answers, method)
+    tree = build_hierarchy(method, answers)[0]
     papers = {"references": list(methods[method].papers)}
     notes = {"people": f"{len(set(answers.respondents)):,}"}
     return (

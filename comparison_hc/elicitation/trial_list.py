@@ -9,9 +9,9 @@ from time import perf_counter
 
 from ..comparisons import Triplets
 from ..core.io import JournalError, journal_path
-from ..core.log import Log, read_log
+from ..core.log import Log, log_kind, read_log
 from ..core.validation import InputError, MissingFileError, require
-from .items import is_timed, now, timed
+from .items import as_triplets, is_timed, now, timed
 
 COLUMNS = ("question", "asks", "first", "second", "third", "role", "expected")
 ROLES = ("new", "repeat", "catch")
@@ -285,18 +285,35 @@ def trials_table(path):
     return pd.DataFrame(rows)
 
 
+def _said_in_list(path):
+    "(person, triplets of names, how carefully they answered) of a list's log."
+    person, questions, records = _read(path)
+    answers = _answers_of(records)
+    return person, trial_triplets(questions, answers), attention_checks(questions, answers)
+
+
+def _said_in_session(path):
+    "The same of the log of a session whose questions depend on the answers: it has no catch trials."
+    from .session import read_journal
+
+    found = read_journal(path)
+    names, answers, again = found.settings.names, found.answers, found.state.consistency
+    said = as_triplets(names, [answers], None)
+    rows = [] if said is None else [tuple(names[item] for item in row) for row in said.array.tolist()]
+    checks = dict(answered=len(answers), cannot_say=sum(not each.answer for each in answers), catch=0, catch_right=0)
+    return found.settings.person, rows, checks | dict(repeated=again.n_repeated, repeated_same=again.n_same)
+
+
 def collect_answers(journals, names=None):
     "Several people's answers taken together. Raises `InputError`."
     import pandas as pd
 
     rows, who, checks = [], [], []
     for path in journals:
-        person, questions, records = _read(path)
-        answers = _answers_of(records)
-        own = trial_triplets(questions, answers)
+        person, own, careful = _said_in_session(path) if log_kind(path) == "session" else _said_in_list(path)
         rows += own
         who += [person] * len(own)
-        checks.append(dict(person=person, **attention_checks(questions, answers)))
+        checks.append(dict(person=person, **careful))
     require(
         rows, "journals", "files with at least one answer that is not “cannot say”", [str(path) for path in journals]
     )
