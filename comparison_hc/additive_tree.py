@@ -19,6 +19,7 @@ from sklearn.exceptions import NotFittedError
 from .comparisons import apply_responses, as_comparisons
 from .core import additive as engine
 from .core import tree_drawing as drawing
+from .core.parallel import on_one_thread
 from comparison_hc.core.validation import (
     as_array,
     as_rng,
@@ -262,6 +263,7 @@ class AdditiveTree(BaseEstimator):
     ):
         self.n_trees, self.per_person, self.rng, self.rate = n_trees, per_person, rng, rate
 
+    @on_one_thread
     def fit(
         self,
         X: Any,
@@ -442,6 +444,7 @@ class AdditiveTree(BaseEstimator):
         """
         return np.sum([tree.distances for tree in self.trees_of(person)], axis=0)
 
+    @on_one_thread
     def posterior(
         self,
         X: Any,
@@ -491,6 +494,7 @@ class AdditiveTree(BaseEstimator):
         kept = (engine.splits_as_bits(splits) for sweep, (_, splits, _) in enumerate(drawn) if sweep >= n_sweeps // 5)
         return engine.shares_of_splits([tree.splits for tree in self.trees_], kept)
 
+    @on_one_thread
     def support(
         self,
         X: Any,

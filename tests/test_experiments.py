@@ -824,5 +824,14 @@ def test_conclusions_hold_libraries_to_one_thread():
         assert pools and on_one_thread(lambda: {pool.num_threads for pool in pools})() == {1}
         assert {pool.num_threads for pool in pools} == {2}
     limited = on_one_thread(lambda: None).__code__
-    for name in ("choose_clusters", "compare_methods", "choose_method", "bootstrap_support", "answer_shape"):
+    names = (
+        "choose_clusters",
+        "compare_methods",
+        "choose_method",
+        "bootstrap_support",
+        "answer_shape",
+        "t_ste",
+        "forte",
+    )
+    for name in names:
         assert getattr(evaluation, name).__code__ is limited, name

@@ -161,6 +161,8 @@ def one_thread(n=0, most=2000):
 
 def on_one_thread(function):
     "A function that does many small pieces of linear algebra, whose threads would only wait for each other."
+    if IN_BROWSER:
+        return function
 
     @wraps(function)
     def limited(*args, **options):

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..comparisons import Quadruplets, Triplets, as_comparisons, as_triplets, pair_from_index
 from ..core.compat import bincount
+from ..core.parallel import on_one_thread
 from comparison_hc.core.validation import (
     NotConvergedWarning,
     as_array,
@@ -174,6 +175,7 @@ def _best(starts, method, names):
     return Embedding(points - points.mean(axis=0), float(loss), *how, method, losses, names)
 
 # %% ../../nbs/evaluation/55_embedding.ipynb #f3f3c739
+@on_one_thread
 def t_ste(
     triplets: Triplets | Quadruplets | ArrayLike,
     n_components: int = 2,
@@ -266,6 +268,7 @@ def t_ste(
     return _best(starts, "t-STE", task.names)
 
 # %% ../../nbs/evaluation/55_embedding.ipynb #53a7a4bc
+@on_one_thread
 def forte(
     triplets: Triplets | ArrayLike,
     n_components: int = 2,
