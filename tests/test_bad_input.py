@@ -124,6 +124,7 @@ LEFT_OUT = {  # takes nothing, or the results and functions of this package
     *"Choice Consensus Embedding FeatureMetric FlatResult LeaveOneTaskOut LinkageModel MethodComparison".split(),
     *"linked_groups warn_if_disconnected ComparisonSummary DisconnectedWarning lambda_range".split(),
     *"OrdinalLinkage Result StructureTest Support Task null_flip null_redraw possible_merges GrowingTree".split(),
+    "plot_dendrogram",  # needs Matplotlib, which is not required
 }
 
 NO_NUMBER = [None, "0.5", NAN, True, 1j, [0.5], np.array([0.5]), pd.NA, np.timedelta64(3, "s"), 10**400]

@@ -21,6 +21,7 @@ MOVES = {  # from a quick setting to others: whatever is kept from the one befor
     "step": [dict(p=1.0), dict(shape="caterpillar"), dict(n=5, seed=1)],
     "link": [dict(tasks=4), dict(task=1), dict(family="two metrics"), dict(kind="iris", per_class=3)],
     "plan": [dict(people=5), dict(noise=0.3), dict(n=12, n_levels=1)],
+    "additive": [dict(answers=100), dict(world="two additive trees", n=8), dict(noise=1.0, seed=1)],
 }
 TOGETHER = {  # values that do not fit each other, and what is said
     "planted": [(dict(n_pure=61), "at most 480")],
@@ -31,6 +32,7 @@ TOGETHER = {  # values that do not fit each other, and what is said
         (dict(n=12, n_levels=4), "levels must be at most 2 for 12 objects"),
         (dict(minutes=1, seconds=20.0), "at least 10 questions"),
     ],
+    "additive": [],
 }
 ALIEN = (None, "no such", [], ["no such"], {}, -1, 10**9, float("nan"))  # at least some are no value of any control
 

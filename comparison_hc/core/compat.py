@@ -10,6 +10,7 @@ import numpy as np
 
 from .validation import InputError
 
+
 def _addresses(numbers):
     "Whole numbers in the type that NumPy wants for places. Raises `OverflowError` for one that has no place."
     numbers = np.asarray(numbers)
@@ -30,6 +31,7 @@ def repeat(values, times, axis=None):
     "`np.repeat` with 64-bit numbers of times, on every platform."
     return np.repeat(values, _addresses(times), axis)
 
+
 IN_BROWSER = sys.platform in ("emscripten", "wasi")  # no threads and no processes; slower by a factor of five or so
 
 
@@ -38,9 +40,10 @@ def needed(module, what):
     try:
         return import_module(module)
     except ImportError:
-        name = {"vl_convert": "vl-convert-python"}.get(module, module)
+        name = {"vl_convert": "vl-convert-python"}.get(module, module.partition(".")[0])
         do = "does not run in a browser: use an installed Python" if IN_BROWSER else f"is missing: pip install {name}"
         raise InputError(f"{what} needs {name}, which {do}") from None
+
 
 class Fetched:
     "Finds a module of a package that comes with Pyodide and was not loaded yet: the import itself fetches it."

@@ -17,7 +17,7 @@ SIDE, EDGE = 300, 14  # of the pictures and their margins, in pixels
 def dendrogram_picture(tree, names):
     "Root at the left, names at the right; the height of a merge is its rank."
     n = tree.n_objects
-    layout = tree_layout(tree.linkage_matrix[:, :2].astype(int).tolist(), np.arange(1, n))
+    layout = tree_layout(tree.linkage_matrix[:, :2].astype(np.int64).tolist(), np.arange(1, n))
     x = SIDE - 2 * EDGE - layout.x / (n - 1) * (SIDE - 3 * EDGE)
     y = EDGE + layout.y / (n - 1) * (SIDE - 2 * EDGE)
     parts = []
