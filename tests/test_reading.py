@@ -783,3 +783,15 @@ def test_large_texts_are_read_in_pieces_of_letters_not_of_bytes():
     text = "\n".join(",".join(row) for row in cells.tolist())
     assert len(text) > 3 * 262_144
     np.testing.assert_array_equal(np.stack(_tables._even_columns(text, ","), axis=1), cells)
+
+
+def test_triplets_by_position_in_sorted_order_are_doubted():
+    rows = [tuple(map(str, row)) for row in itertools.permutations(range(8, 13), 3) if row[1] < row[2]]
+    with pytest.warns(InputWarning, match=f"in sorted order in all {len(rows)} rows.*--kind"):
+        read_comparisons(rows)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read_comparisons(rows, kind="central")
+        read_comparisons(rows[:19])
+        read_comparisons([*rows, ("9", "12", "8")])
+        read_comparisons([("anchor", "near", "far"), *rows])

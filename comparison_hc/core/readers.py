@@ -42,6 +42,7 @@ from .validation import InputError, InputWarning, check_flag, check_names, requi
 __all__ = ["Reading"]
 
 MOST_REPEATED = 10**8  # answers that counts may stand for
+_FEWEST_SORTED = 20  # rows; by chance, all are in sorted order in 2 of a million files
 MEANT = {
     "triplets": "the anchor is closer to the nearer object than to the farther one",
     "quadruplets": "the nearer pair is more alike than the farther pair",
@@ -211,11 +212,28 @@ def read_answers(source, options):
     table, conditions = _that_count(table, options.where)
     rows = _Rows(table, options)
     answers = _numbered(rows, roles, coding, notes)
+    notes += _in_sorted_order(answers)
     for note in notes:
         warnings.warn(note, InputWarning, stacklevel=4)
     guesses = tuple(note for note in notes if note not in rows.note())
     reading = replace(answers.reading, warnings=guesses, conditions=conditions, missing=options.missing)
     return replace(answers, reading=reading)
+
+
+def _in_sorted_order(answers):
+    "What speaks against triplets: by position, nearer and farther object are in sorted order in every row."
+    is_guess = answers.reading.kind == "triplets" and answers.reading.basis == "by position"
+    if not is_guess or len(answers.rows) < _FEWEST_SORTED:
+        return []
+    numbers = all(map(is_whole_number, answers.names))
+    ordered = sorted(range(len(answers.names)), key=lambda i: int(answers.names[i]) if numbers else answers.names[i])
+    rank = np.argsort(ordered)
+    second, third = rank[np.asarray(answers.rows)[:, 1:]].T
+    if not ((second < third).all() or (second > third).all()):
+        return []
+    text = f"the last two objects are in sorted order in all {len(answers.rows):,} rows, so their order may mean "
+    text += "nothing. If the first object of a row is the most central of three, or the odd one out, say "
+    return [text + "kind='central' or 'odd-one-out' (--kind)"]
 
 
 # ---- headers
