@@ -2,22 +2,27 @@
 
 import html
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from comparison_hc.cli import main
-from comparison_hc.comparisons import Triplets
+from comparison_hc.comparisons import Triplets, read_comparisons
 from comparison_hc.evaluation._candidates import candidate
 from comparison_hc.evaluation._report_text import cited_papers, methods_parts
-from comparison_hc.evaluation.report import Result
+from comparison_hc.evaluation.clusters import choose_clusters
+from comparison_hc.evaluation.model_selection import compare_methods
+from comparison_hc.evaluation.report import Result, result_lines
 from comparison_hc.hierarchical.planted import planted_hierarchy
 from comparison_hc.hierarchical.refinement import refine
 from comparison_hc.methods import build_hierarchy, methods
+from comparison_hc.metrics import noise_ceiling
 from comparison_hc.oracles import sample_triplets
 
 ANSWERS = sample_triplets(planted_hierarchy(3, 2, 0.8, 0.2, 0.05, 0).similarity, 500, 0)
+CONSISTENT = Triplets([(0, 1, 2), (3, 4, 5)], n_objects=12)
 TREE = build_hierarchy("3-al", ANSWERS)[0]
 
 
@@ -81,6 +86,48 @@ def test_sizes_of_clusters_are_said_from_small_to_large():
         "", n_clusters=3
     )
     assert f"into {len(TREE.cut(12))} clusters, each of 1 object." in said("", n_clusters=12)
+
+
+def test_held_out_agreement_is_that_of_the_tree_shown():
+    compared = compare_methods(ANSWERS, ["3-al", "4k-al", "4-al"], rng=0)
+    for name, row in compared.table.iterrows():
+        words = said(f"{row.title}, chosen by held-out agreement 0.7 (3–AL, 0.6)", compared=compared)
+        assert f"trees of {row.title} get {row.accuracy:.1%} right" in words and "Not surely worse" not in words
+        assert f"their agreement is {row.agreement:.3f} (95% interval {row.low:.3f} to {row.high:.3f})" in words
+        assert ("The best method compared" in words) == (name != compared.best)
+    assert compared.sentences()[1] in said("another method", compared=compared)
+
+
+def test_ceiling_of_the_answers_is_that_of_the_summary():
+    result = Result(TREE, ANSWERS)
+    most = noise_ceiling(ANSWERS, undecided=0)
+    assert f"open; no hierarchy agrees with more than {most:.1%}." in said("")
+    assert "no hierarchy agrees" not in " ".join(methods_parts(Result(TREE, CONSISTENT))["before"])
+    assert (
+        f"{round(most * len(ANSWERS)):,} ({most:.1%})"
+        in dict(result_lines(result))["no hierarchy agrees with more than"]
+    )
+
+
+def test_responses_that_are_two_comparisons_each_are_counted_once():
+    rows = [("a", "b", "c"), ("b", "c", "d"), ("d", "a", "c")]
+    for kind, which in (("central", "the most central"), ("odd-one-out", "the odd one out")):
+        answers = read_comparisons(rows, kind=kind)
+        tree = build_hierarchy("3-al", answers)[0]
+        words = " ".join(methods_parts(Result(tree, answers))["before"])
+        assert f"From 6 ordinal comparisons (triplets, two from each of 3 responses that name {which}" in words
+    assert "two from each" not in said("")
+
+
+def test_numbers_of_clusters_that_fit_as_well_are_said():
+    chosen = choose_clusters(ANSWERS, None, TREE)
+    numbers = chosen.numbers.assign(below=0.0)
+    near = sorted(set(numbers.clusters) - {chosen.n_clusters})
+    words = said("", n_clusters=chosen.n_clusters, partition=replace(chosen, numbers=numbers))
+    assert f"of {min(numbers.clusters)} to {max(numbers.clusters)} ({', '.join(map(str, near))} are within it" in words
+    assert "adjusted Rand index of" in words
+    only = numbers.assign(below=np.where(numbers.clusters == chosen.n_clusters, 0.0, 9.0))
+    assert "within it too" not in said("", n_clusters=chosen.n_clusters, partition=replace(chosen, numbers=only))
 
 
 def record(capsys, *words):

@@ -4,7 +4,7 @@ import numpy as np
 
 from ..core.compat import bincount
 from ..methods import methods
-from ..metrics import agreement
+from ..metrics import agreement, noise_ceiling
 from ._candidates import SUFFIX
 
 REFERENCES = {
@@ -31,6 +31,7 @@ REFERENCES = {
     "TL14": "Terada, Y., & von Luxburg, U. (2014). Local Ordinal Embedding. International Conference on Machine "
     "Learning.",
 }
+_OF_THREE = {"central": "the most central", "odd-one-out": "the odd one out"}
 _EMBEDDINGS = {"VW12": "t-STE", "JJN16": "FORTE", "TL14": "soft ordinal embedding"}
 _SHORT = {
     "F19": "Ghoshdastidar, Perrot and von Luxburg (2019)",
@@ -81,7 +82,11 @@ def methods_parts(result):
         counts = (found.agree, found.disagree, found.undecided)
         agree, against, undecided = (f"{100 * n / found.total:.1f}%" if found.total else "none" for n in counts)
         text = f"Of the comparisons it was built from, the hierarchy agrees with {agree}, contradicts {against} "
-        before.append(text + f"and leaves {undecided} open.")
+        text += f"and leaves {undecided} open"
+        if comparisons.kind == "triplets" and found.total:
+            most = noise_ceiling(comparisons.without_weights(), undecided=0)
+            text += f"; no hierarchy agrees with more than {most:.1%}" if most < 0.9995 else ""
+        before.append(f"{text}.")
     if is_tree and (result.n_clusters or 1) > 1:
         cut = [sentence_of_clusters(result)]
     if not is_tree:
@@ -89,9 +94,28 @@ def methods_parts(result):
         after.append(f"The partition {proof} for its number of clusters.")
     if is_tree and result.support is not None and len(result.support) > 1:
         after.append(_support_in_words(result))
-    return dict(
-        before=before, cut=cut, after=after + (result.compared.sentences() if result.compared is not None else [])
-    )
+    return dict(before=before, cut=cut, after=[*after, *_held_out_in_words(result)])
+
+
+def _held_out_in_words(result):
+    "How well the hierarchy's own method predicts held-out comparisons, and the best method beside it."
+    compared = result.compared
+    if compared is None:
+        return []
+    own = compared.table[compared.table.title == result.method.split(", chosen by")[0]]
+    if own.empty:
+        return compared.sentences()
+    row = own.iloc[0]
+    between = "" if np.isnan(row.low) else f" (95% interval {row.low:.3f} to {row.high:.3f})"
+    text = f"Of the held-out answers that they decide, trees of {row.title} get {row.accuracy:.1%} right (chance 50%), "
+    text += f"and they leave {row.undecided:.1%} undecided; counting those as half, their agreement is "
+    text += f"{row.agreement:.3f}{between}, where no tree could reach more than {row.noise_ceiling:.3f}."
+    if row.low <= 0.5:
+        text += " That is not surely better than chance: these answers may hold no hierarchy."
+    if row.name != compared.best:
+        top = compared.table.loc[compared.best]
+        text += f" The best method compared, {top.title}, has an agreement of {top.agreement:.3f}."
+    return [compared.sentences()[0], text]
 
 
 def sentence_of_clusters(result):
@@ -135,7 +159,20 @@ def _how_chosen(result, sizes):
     text += f"{chosen.table.evidence[0]:.3f} bits per answer)"
     if chosen.asked is None:
         text += "; their number is the smallest one within one standard error of the best in held-out answers"
+        text += _other_numbers(chosen)
     return text + "."
+
+
+def _other_numbers(chosen):
+    "The range of numbers of clusters that was tried, and which others the answers support as well."
+    numbers = chosen.numbers
+    near = [k for k in numbers.clusters[numbers.below <= numbers.error] if k != chosen.n_clusters]
+    text = f", of {numbers.clusters.min()} to {numbers.clusters.max()}"
+    if near:
+        text += f" ({', '.join(map(str, near))} {'is' if len(near) == 1 else 'are'} within it too)"
+    row = numbers.set_index("clusters").loc[chosen.n_clusters]
+    text += "; partitions into as many clusters, from different parts of the answers, have an adjusted Rand index of "
+    return text + f"{row.stability:.2f} with each other"
 
 
 def _objects(n):
@@ -147,13 +184,22 @@ def _what_was_built(result):
     if comparisons is not None:
         respondents = comparisons.respondents
         people = "" if respondents is None else f" by {len(set(respondents.tolist())):,} people"
-        about = f"{len(comparisons):,} ordinal comparisons ({comparisons.kind}){people} about {about}"
+        kind = comparisons.kind + _two_each(comparisons)
+        about = f"{len(comparisons):,} ordinal comparisons ({kind}){people} about {about}"
     is_tree = hasattr(result, "dendrogram")
     built = "a hierarchy was built" if is_tree else f"{result.n_clusters} clusters were found"
     method = result.method.replace(" (", "; ").replace(")", "")  # no brackets in brackets
     version = (result.provenance or {}).get("version")
     program = f"comparison_hc{f' {version}' if version else ''}"
     return f"From {about}, {built}{f' ({method})' if method else ''} with {program}."
+
+
+def _two_each(comparisons):
+    "How many responses the comparisons come from, where each is two of them."
+    reading = comparisons.reading
+    if reading is None or reading.kind not in _OF_THREE or len(comparisons) != 2 * reading.n_read:
+        return ""
+    return f", two from each of {reading.n_read:,} responses that name {_OF_THREE[reading.kind]} of three objects"
 
 
 def _how_it_was_built(result):
