@@ -148,8 +148,26 @@ def test_the_tree_in_words():
     assert steps == [
         "cat + &lt;dog&gt;: 2 objects, cluster 0, in 50% of the trees",
         "hen + owl: 2 objects, cluster 1, in 100% of the trees",
-        "branch 1 + branch 2: 4 objects, in 100% of the trees",
+        "branch 1 + branch 2: 4 objects",
     ]
+    picture = TreeFigure(tree, tree.names, support=[0.5, 1, 1]).svg()
+    assert picture.count('class="dot"') == 2 and ">50<" in picture and picture.count(">100<") == 1  # none at the root
+
+
+def test_the_map_claims_no_more_than_was_computed():
+    words = "Whether this map or the tree predicts held-out answers better was not computed."
+    page = html_page(sample())
+    assert words in page and "trust the tree" not in page
+    similar = html_page(Result(sample(4).dendrogram, None, similarity=np.eye(4)))
+    assert "A map" in similar and words not in similar
+
+
+def test_the_caption_says_whether_clusters_are_branches():
+    plain = sample(n_clusters=3)
+    chosen = replace(plain, partition=choose_clusters(plain.comparisons, 3, plain.dendrogram))
+    cut, free = "with their numbers where the tree is cut", "need not be branches of the\ntree"
+    assert cut in html_page(plain) and free not in html_page(plain)
+    assert free in html_page(chosen) and cut not in html_page(chosen)
 
 
 def test_large_trees_are_folded_and_the_caption_says_so(monkeypatch):
@@ -191,7 +209,9 @@ def test_pictures_of_objects(tmp_path):
 def test_optional_sections():
     people = pd.DataFrame({"person": ["<Ada>"], "agreement": [0.75]})
     table = pd.DataFrame({"method": ["4-al"], "right": [0.8]})
-    compared = SimpleNamespace(shown=lambda: table, sentences=lambda: ["4-al is right <most> often."])
+    compared = SimpleNamespace(
+        table=pd.DataFrame({"title": []}), shown=lambda: table, sentences=lambda: ["4-al is right <most> often."]
+    )
     how = {"command": "comparison-hc cluster 'a & b.csv'", "version": "9.9", "sha256": "0" * 64}
     page = html_page(sample(people=people, compared=compared, provenance=how, support=np.full(23, 0.8), n_clusters=3))
     for text in ("&lt;Ada&gt;", "&lt;most&gt;", "a &amp; b.csv", "0" * 64, "comparison_hc 9.9", "Methods compared"):

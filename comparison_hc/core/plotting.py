@@ -504,11 +504,12 @@ class TreeFigure:
         "Support at merges; where a script can collapse them, also what it then shows."
         taken, K = list(self._written()), self.tree.n_leaves
         for node in reversed(self.merges if self.n_cuts or self.support is not None else []):
-            share = None if self.support is None else float(self.support[node - K])
-            inside = self._dot(node, share, taken)
+            is_root = node == 2 * K - 2  # every tree has the cluster of all objects
+            share = None if self.support is None or is_root else float(self.support[node - K])
+            inside = "" if is_root and self.support is not None else self._dot(node, share, taken)
             if self.n_cuts:
                 x, y = map(float, self.point(self.along[node], self.across[node]))
-                label = self.text[node] + ("" if share is None else f", in {share:.0%} of the trees")
+                label = self.text[node] + ("" if share is None else f", support {share:.0%}")
                 target = tag("circle", cx=x, cy=y, r=7, fill="transparent")
                 shut = self._triangle(node) + self._name(node, self.length + 8 + self.number_width)
                 shut += self._cells(node)
@@ -516,7 +517,8 @@ class TreeFigure:
                 inside += tag("title", escape(label))
                 own = dict(data_node=node, aria_label=label, color=cluster_color(self.colors[node]))
                 inside = tag("g", inside, class_="joint", **own)
-            yield inside
+            if inside:
+                yield inside
 
     def _dot(self, node, share, taken):
         "A dot on a merge: black from 95%, grey from 70%, white below; its number where no other one stands."

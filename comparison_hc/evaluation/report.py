@@ -517,7 +517,8 @@ def _steps(result):
     for node, (a, b) in enumerate(tree.children.tolist(), K):
         text = f"{texts[a]} + {texts[b]}: {tree.sizes[node]:,} objects"
         text += f", cluster {cluster[node]}" if node in cluster else ""
-        text += "" if result.support is None else _support_words(result, float(result.support[node - K]))
+        has_support = result.support is not None and node < 2 * K - 2  # every tree has the cluster of all objects
+        text += _support_words(result, float(result.support[node - K])) if has_support else ""
         yield text
 
 
