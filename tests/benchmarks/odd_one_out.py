@@ -10,6 +10,8 @@ import resource
 import subprocess
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -56,7 +58,8 @@ def main():
     args = parser.parse_args()
     with TemporaryDirectory() as folder:
         path = Path(folder) / "answers.csv"
-        write_answers(path, args.objects, args.answers, np.random.default_rng(0))
+        with ProcessPoolExecutor(1, get_context("spawn")) as pool:  # whose memory is not that of the commands
+            pool.submit(write_answers, path, args.objects, args.answers, np.random.default_rng(0)).result()
         print(f"{args.objects:,} objects, {args.answers:,} answers, {path.stat().st_size / 2**20:.0f} MiB")
         for name in args.words or COMMANDS:
             words = COMMANDS[name].replace("FILE", str(path)).replace("FOLDER", folder).split()
