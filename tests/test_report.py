@@ -37,6 +37,7 @@ from comparison_hc.evaluation._report_text import methods_parts
 from comparison_hc.evaluation.clusters import choose_clusters
 from comparison_hc.evaluation.object_tables import read_annotations, read_tree
 from comparison_hc.evaluation.report import FlatResult, Result, html_page, save_result
+from comparison_hc.methods import build_hierarchy
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -823,3 +824,27 @@ def test_hostile_names_are_only_text(opened):
     page = opened(sample(7, names=names, n_clusters=2))
     assert sorted(page.names()) == sorted(names) and re.match("2 clusters", page.page.inner_text("#clusters h2"))
     assert page.page.locator("#clusters li").count() == 2 and page.page.locator("img").count() == 0
+
+
+def test_the_map_is_the_one_that_predicts_held_out_answers_better(monkeypatch):
+    rng = np.random.default_rng(3)
+    places = rng.normal(size=(20, 2))
+    rows = np.array([rng.permutation(20)[:3] for _ in range(3000)])
+    near, far = (np.linalg.norm(places[rows[:, 0]] - places[rows[:, at]], axis=1) for at in (1, 2))
+    turn = (near > far) ^ (rng.random(3000) < 0.1)
+    rows[turn] = rows[turn][:, [0, 2, 1]]
+    answers = Triplets(rows, 20)
+
+    def shares(page):
+        "What the caption says of t-STE and of scaling."
+        page = " ".join(page.split())
+        found = re.search(r"points by t-STE predict ([\d.]+)% and points by scaling ([\d.]+)%", page)
+        return *map(float, found.groups()), "called closer are nearer" in page, "of the squared distances" in page
+
+    result = Result(build_hierarchy("3-al", answers)[0], answers)
+    embedded, scaled, is_embedded, is_scaled = shares(html_page(result))
+    assert 90 > embedded > scaled > 70 and is_embedded and not is_scaled
+    bad = SimpleNamespace(points=rng.normal(size=(20, 2)))
+    monkeypatch.setattr("comparison_hc.evaluation.embedding.t_ste", lambda *_, **__: bad)
+    embedded, same, is_embedded, is_scaled = shares(html_page(result))
+    assert embedded < 60 and same == scaled and is_scaled and not is_embedded

@@ -170,8 +170,19 @@ def two_dimensions(D):
     values, vectors = np.linalg.eigh(-centre @ (D * D) @ centre / 2)
     values, vectors = values[::-1].clip(0), vectors[:, ::-1]
     axes = vectors[:, :2] * np.sqrt(values[:2]) if N > 1 else np.zeros((1, 2))
-    turn = np.sign(axes[np.abs(axes).argmax(axis=0), range(axes.shape[1])])  # the same picture on every machine
-    return axes * np.where(turn == 0, 1, turn), float(values[:2].sum() / (values.sum() or 1))
+    return _signed(axes), float(values[:2].sum() / (values.sum() or 1))
+
+
+def _signed(axes):
+    "The same picture on every machine: what is farthest from the centre is at the right, and at the top."
+    turn = np.sign(axes[np.abs(axes).argmax(axis=0), range(axes.shape[1])])
+    return axes * np.where(turn == 0, 1, turn)
+
+
+def turned(points):
+    "Points with their centre in the middle and their longest direction from left to right."
+    centred = points - points.mean(axis=0)
+    return _signed(centred @ np.linalg.svd(centred, full_matrices=False)[2].T)
 
 
 def map_svg(points, names, labels=None, images=None, width=640, height=460):

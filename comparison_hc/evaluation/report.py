@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
@@ -31,7 +32,7 @@ from ..core.plotting import (
     text_color,
 )
 from ..core._rows import relabel_by_size
-from ..core.validation import check_choice, require, visible_text
+from ..core.validation import InputError, check_choice, require, visible_text
 from ..comparisons import as_comparisons
 from ..dendrogram import Dendrogram
 from ..methods import methods
@@ -433,6 +434,7 @@ def _page_parts(result):
         curve=None if is_tree else _curve_parts(result),
         matrix=_matrix_parts(result),
         map=_map_parts(result),
+        most_mapped=MAP_ANSWERS,
         lines=result_lines(result),
         rows=_first_rows(result.comparisons),
         reading=_reading_rows(result.comparisons),
@@ -665,18 +667,53 @@ def _drawing_order(result):
     return result.dendrogram.leaf_order() if isinstance(result, Result) else np.argsort(result.labels, kind="stable")
 
 
+MOST_ON_MAP, MAP_ANSWERS = 600, 100_000  # objects and answers for which two maps are compared
+
+
 def _map_parts(result):
     "The map and the facts of its caption; nothing where there is none."
     similarity = getattr(result, "similarity", None)
     if len(result.names) < 3 or (result.comparisons is None and similarity is None):
         return None
     if result.comparisons is not None:
-        distances = figures.distances_of_comparisons(result.comparisons)
+        points, about = _map_of_answers(result.comparisons)
     else:
-        distances = figures.distances_of_similarity(similarity)
-    points, explained = figures.two_dimensions(distances)
+        points, explained = figures.two_dimensions(figures.distances_of_similarity(similarity))
+        about = dict(explained=explained)
     svg, n_written = figures.map_svg(points, result.names, result.labels, result.images)
-    return dict(svg=svg, n_written=n_written, explained=explained)
+    return dict(svg=svg, n_written=n_written, **about)
+
+
+def _map_of_answers(comparisons):
+    "(points, facts of the caption) of t-STE or of classical scaling, whichever predicts held-out answers better."
+    from ._splits import object_groups
+    from .embedding import t_ste
+    from .model_selection import signed_correctness
+
+    def scaled(answers):
+        return figures.two_dimensions(figures.distances_of_comparisons(answers))
+
+    def embedded(answers):
+        return t_ste(answers, 2, ridge=0.1, start="spectral", n_objects=answers.n_objects).points
+
+    points, explained = scaled(comparisons)
+    rng, m = np.random.default_rng(0), len(comparisons)
+    some = comparisons if m <= MAP_ANSWERS else comparisons.take(np.sort(rng.choice(m, MAP_ANSWERS, replace=False)))
+    groups = object_groups(some)
+    held_out = (rng.permutation(int(groups.max()) + 1) % 5 == 0)[groups]
+    if comparisons.n_objects > MOST_ON_MAP or held_out.all():
+        return points, dict(explained=explained)
+    train, test = some.take(np.flatnonzero(~held_out)), some.take(np.flatnonzero(held_out))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that it stopped before the last digit
+            maps = dict(embedded=embedded(train), scaled=scaled(train)[0])
+            shares = {name: float(1 + signed_correctness(each, test).mean()) / 2 for name, each in maps.items()}
+            if shares["embedded"] > shares["scaled"]:
+                return figures.turned(embedded(some)), dict(shares=shares)
+    except InputError:  # an object that no answer is about
+        return points, dict(explained=explained)
+    return points, dict(explained=explained, shares=shares)
 
 
 def _reading_rows(comparisons):
