@@ -139,3 +139,7 @@ def test_compare_shows_the_shape_first(tmp_path, monkeypatch, capsys):
     assert main(["compare", "a.csv", "--shape", "no", "--splits", "3"]) == 0
     assert "shape of the answers" not in capsys.readouterr().out
     assert main([*words, "s.csv", "--shape", "no"]) == 2 and "--shape-out must be" in capsys.readouterr().err
+    monkeypatch.setattr("comparison_hc.cli.compare.MANY_FOR_SHAPE", 5)
+    assert main(["compare", "a.csv", "--splits", "3"]) == 0
+    assert "not tested, which takes long for more than 5 objects (--shape full" in capsys.readouterr().out
+    assert main([*words, "s.csv"]) == 2 and "together with --shape full" in capsys.readouterr().err

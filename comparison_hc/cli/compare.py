@@ -29,6 +29,7 @@ COMPARE_HELP = {
 
 
 MOST_FOR_SHAPE = 20_000  # answers, in the quick table
+MANY_FOR_SHAPE = 200  # objects: above it the additive trees take longer than all methods together
 BY = {None: None, "people": True, "answers": False}
 
 
@@ -114,6 +115,10 @@ def _print_shape(args, answers):
         require(not args.shape_out, "--shape-out", f"left out where there are not {rule}", args.shape_out)
         return say(f"shape of the answers: not tested; it takes {rule}\n")
     full, note = args.shape == "full", ""
+    if not full and answers.n_objects > MANY_FOR_SHAPE:
+        rule = f"more than {MANY_FOR_SHAPE} objects"
+        require(not args.shape_out, "--shape-out", f"together with --shape full where there are {rule}", args.shape_out)
+        return say(f"shape of the answers: not tested, which takes long for {rule} (--shape full does it)\n")
     some = answers
     if not full and len(answers) > MOST_FOR_SHAPE:
         rows = np.random.default_rng(args.seed).choice(len(answers), MOST_FOR_SHAPE, replace=False)
