@@ -848,3 +848,16 @@ def test_the_map_is_the_one_that_predicts_held_out_answers_better(monkeypatch):
     monkeypatch.setattr("comparison_hc.evaluation.embedding.t_ste", lambda *_, **__: bad)
     embedded, same, is_embedded, is_scaled = shares(html_page(result))
     assert embedded < 60 and same == scaled and is_scaled and not is_embedded
+
+
+@pytest.mark.parametrize("figure", ["dendrogram", "matrix", "map", "tree+matrix"])
+def test_every_figure_has_the_width_that_was_asked_for(tmp_path, figure):
+    "85 mm, a column of a journal, whatever is shown; a matrix and a map keep their shape."
+    sizes = []
+    for style in (TreeStyle(width=321), TreeStyle(width=642), None):
+        save_result(replace(sample(), style=style), tmp_path / "a.svg", figure=figure)
+        svg = (tmp_path / "a.svg").read_text(encoding="utf-8")
+        sizes.append([float(each) for each in re.findall(r' (?:width|height)="([\d.]+)"', svg)[:2]])
+    assert [round(width) for width, _ in sizes[:2]] == [321, 642] and sizes[2][0] not in (321, 642)
+    if figure != "dendrogram":
+        assert sizes[0][1] / sizes[0][0] == pytest.approx(sizes[2][1] / sizes[2][0], rel=0.01)

@@ -22,7 +22,7 @@ def add_report_options(parser):
     annotate += "column is drawn behind the names, numbers on a scale of colours and texts as categories"
     parser.add_argument("--annotate", metavar="TABLE", help=annotate)
     for name, other in (("width", "900 with the root at a side"), ("height", "what the leaves need")):
-        text = f"{name} of the tree's picture in pixels, 96 an inch (default: {other})"
+        text = f"{name} of the picture in pixels, 96 an inch (default, of a tree: {other})"
         parser.add_argument(f"--{name}", type=int, metavar="PIXELS", help=text)
     shown = "what .svg, .png and .pdf show: tree (default; of --method additive the trees without a root), dendrogram, "
     shown += "unrooted or rooted additive trees, matrix, map, tree+matrix, or tanglegram"

@@ -779,12 +779,13 @@ def _figure_svg(result, figure="tree", scale=1):
     if name in ("matrix", "map"):
         parts = _matrix_parts(result) if name == "matrix" else _map_parts(result)
         require(parts is not None, "figure", "one that this result has", figure)
-        return _on_paper(parts["svg"], scale)
+        return _on_paper(parts["svg"], scale * _size_asked(parts["svg"], result))
     require(is_tree, "figure", "matrix or map of a result without a tree", figure)
     if name == "dendrogram":
         return _tree_figure(result).svg(scale=scale)
     if name == "tree+matrix":
-        return _tree_beside_matrix(result, scale)
+        own = replace(result, style=result.style and replace(result.style, width=None, height=None))
+        return _tree_beside_matrix(own, scale * _size_asked(_tree_beside_matrix(own, 1), result))
     if name == "tanglegram":
         require(result.against is not None, "figure", "tanglegram where there is another tree (--against)", figure)
         return _against_parts(result, result.labels, scale)["svg"]
@@ -810,6 +811,15 @@ def _against_parts(result, labels=None, scale=1):
 def _trees_title(result):
     n = result.additive.n_trees_
     return f"{n} additive tree{'s' * (n != 1)} of {len(result.names):,} objects"
+
+
+def _size_asked(svg, result):
+    "How many times its own size a picture is wanted, by the width of the result's style, or else by the height."
+    style = getattr(result, "style", None) or TreeStyle()
+    width, height = (float(each) for each in re.findall(r' (?:width|height)="([\d.]+)"', svg)[:2])
+    if style.width is not None:
+        return style.width / width
+    return 1 if style.height is None else style.height / height
 
 
 def _on_paper(svg, scale):
