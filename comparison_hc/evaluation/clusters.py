@@ -464,7 +464,8 @@ class ClusterChoice:
         text = (
             f"{self.n_clusters} of {'/'.join(map(str, self.sizes))} objects, by {self.title}: {row.agreement:.1%} of "
         )
-        text += f"the answers that they decide are right (chance 50%), evidence {row.evidence:.3f} bits per answer"
+        text += "the answers that they decide are right (chance 50%; chosen by these answers), "
+        text += f"evidence {row.evidence:.3f} bits per answer"
         if len(others):
             row = others.iloc[0]
             text += f"; next: {row.method}, {row.evidence:.3f}, adjusted Rand index with these {row.overlap:.2f}"
