@@ -30,10 +30,27 @@ def plain(thing):
     return thing
 
 
+def target_of(target):
+    "What module:name means, as it is in its class or module."
+    module, _, path = target.partition(":")
+    return reduce(inspect.getattr_static, path.split("."), import_module(f"comparison_hc.{module}"))
+
+
+def assert_noticed(test, target, old, new, errors=AssertionError):
+    "With `new` for `old` in the code of the target, the test fails; afterwards the code is as it was."
+    function = plain(target_of(target))
+    kept = function.__code__
+    mutate(target, old, new)
+    try:
+        with pytest.raises(errors):
+            test()
+    finally:
+        function.__code__ = kept
+
+
 def mutate(target, old, new):
     "Replace `old` by `new` in the code of the target, for this process."
-    module, _, path = target.partition(":")
-    thing = reduce(inspect.getattr_static, path.split("."), import_module(f"comparison_hc.{module}"))
+    thing = target_of(target)
     function = plain(thing)
     source = textwrap.dedent(inspect.getsource(function))
     assert source.count(old) == 1 and old != new, f"{target} must contain {old!r} once, not {source.count(old)} times"

@@ -12,7 +12,7 @@ from comparison_hc.cli import main
 from comparison_hc.comparisons import read_comparisons
 from comparison_hc.core.images import png_bytes
 from comparison_hc.core.validation import InputError, InputWarning
-from comparison_hc.dashboards.participants import serve_study, text_html
+from comparison_hc.dashboards.participants import Study, serve_study, text_html
 from comparison_hc.elicitation.session import Session, read_journal
 from comparison_hc.elicitation.trial_list import (
     COLUMNS,
@@ -143,6 +143,7 @@ def test_questions_chosen_by_the_answers_are_those_of_the_terminal(browser, tmp_
     while same.question:
         same.answer(1)
     assert read_journal(log).answers == same.state.answers and len(same.state.answers) > 1
+    assert "consent" not in log.read_text(encoding="utf-8")  # there was no text to agree to
     assert all(answer.time and answer.ms > 0 for answer in read_journal(log).answers)
 
 
@@ -167,19 +168,19 @@ def test_other_tabs_a_terminal_and_a_restart_lose_and_double_nothing(browser, tm
         one, two = Person(browser, study.address), Person(browser, study.address)
         for tab in (one, two):
             tab.begin()
-            tab.wait(1)
+            tab.wait(0)
         two.page.keyboard.press("2")
-        two.wait(2)
+        two.wait(1)
         one.page.keyboard.press("1")  # about a question that the other tab has answered
-        one.wait(2)
+        one.wait(1)
         assert "2 of 4" in one.text()
         TrialSession(read_trial_list(path), log, "P1").answer(1)
         two.page.keyboard.press("3")  # about a question that was answered in the terminal
-        two.wait(3)
+        two.wait(2)
     two.page.keyboard.press("2")
     two.page.wait_for_function("document.getElementById('trouble').textContent.startsWith('No connection')")
     with serve_study(None, path, tmp_path, person="P1", port=port):
-        two.wait(4)
+        two.wait(3)
     for tab in (one, two):
         tab.context.close()
     assert untimed(log) == [{"a": 3}, {"a": 1}, {"a": 2}]
@@ -203,10 +204,10 @@ def test_everyone_has_a_list_in_a_folder(tmp_path):
 def test_texts_are_text_unless_they_are_html(tmp_path):
     (tmp_path / "a.txt").write_text("# Hello\n\n1 < 2 <b>\n", encoding="utf-8")
     (tmp_path / "a.html").write_text("<b>Hello</b>", encoding="utf-8")
-    assert text_html(tmp_path / "a.txt") == "<h1>Hello</h1>\n<p>1 &lt; 2 &lt;b&gt;</p>"
-    assert text_html(tmp_path / "a.html") == "<b>Hello</b>"
-    with pytest.raises(InputError, match="existing file"):
-        text_html(tmp_path / "none.txt")
+    assert text_html(tmp_path / "a.txt", "--end") == "<h1>Hello</h1>\n<p>1 &lt; 2 &lt;b&gt;</p>"
+    assert text_html(tmp_path / "a.html", "--end") == "<b>Hello</b>"
+    with pytest.raises(InputError, match="--end must be an existing file"):
+        text_html(tmp_path / "none.txt", "--end")
 
 
 @pytest.mark.parametrize("kind", ["triplets", "odd-one-out", "central"])
@@ -277,3 +278,33 @@ def iter_input(text):
     import io
 
     return io.StringIO(text)
+
+
+def test_an_answer_waits_for_the_disk_and_is_written_once(browser, tmp_path, monkeypatch):
+    "A full disk for a moment: the page says so, keeps the answer and sends it again."
+    obey, full = Study.obey, [True]
+
+    def refuse_once(self, session, wish):
+        if full.pop():
+            full.append(False)
+            raise OSError(28, "No space left on device")
+        full.append(False)
+        return obey(self, session, wish)
+
+    monkeypatch.setattr(Study, "obey", refuse_once)
+    with serve_study(None, written_list(tmp_path), tmp_path, person="Ada") as study:
+        person = Person(browser, study.address)
+        person.begin()
+        person.page.keyboard.press("1")
+        person.page.wait_for_function("document.getElementById('trouble').textContent.includes('tries again')")
+        person.wait(1)
+        person.context.close()
+    assert untimed(tmp_path / "list.jsonl") == [{"a": 2}]
+
+
+def test_no_name_ends_the_script_of_the_page(tmp_path):
+    names = ["<!--<script>", "</script><b>", "pike"]
+    with serve_study(names, None, tmp_path, person="Ada") as study:
+        script = study.page("Ada").partition("let state = ")[2].partition("\n")[0]
+        state = json.loads(script.partition(", seen")[0])
+    assert "<" not in script and sorted(each["name"] for each in state["shown"]) == sorted(names)

@@ -42,7 +42,7 @@ def add_people(commands):
     add_reading(people)
     groups = "do two groups have trees of their own? The column that says in which group a person is"
     people.add_argument("--groups", metavar="COLUMN", help=groups)
-    draws = "with --groups: how often people are dealt anew (default: 99)"
+    draws = "with --groups: how often the groups of the people are permuted (default: 99)"
     people.add_argument("--draws", type=int, metavar="N", help=draws)
     people.add_argument("--seed", type=int, metavar="S", help="with --groups: seed of the draws (default: 0)")
     people.add_argument("--out", metavar="PATH.csv", help="also write the table; with --groups, the gain of every draw")
@@ -186,7 +186,7 @@ def add_ask(commands):
     ask.add_argument("--trials-out", metavar="PATH.csv", help=trials)
     _add_written(ask)
     page = ask.add_argument_group("in a browser, for participants: one question and a counter, nothing else")
-    page.add_argument("--browser", action="store_true", help="ask there, whoever opens the address that is printed")
+    page.add_argument("--browser", action="store_true", help="ask each person who opens the address that is printed")
     page.add_argument("--consent", metavar="FILE", help="text or HTML before the first question; agreeing is logged")
     page.add_argument("--end", metavar="FILE", help="text or HTML after the last question")
     page.add_argument("--labels", action="store_true", help="show names below pictures, too (they may tell too much)")

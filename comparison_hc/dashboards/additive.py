@@ -119,6 +119,12 @@ def fitted_models(given, step=no_step):
     return {"dendrogram": (groups, by_tree[at]), "additive tree": (tree, tree.distances_), "points": (x, near)}
 
 
+def judged(models, D, new):
+    "{name: (agreement, log loss)} of models, and of the true distances, by new answers."
+    distances = {name: each for name, (_, each) in models.items()} | {"ceiling": D}
+    return {name: scores(each, new)[:2] for name, each in distances.items()}
+
+
 def additive_data(settings: AdditiveSettings) -> dict:
     """Compute what the page `additive` shows, in numbers.
 
@@ -134,5 +140,4 @@ def additive_data(settings: AdditiveSettings) -> dict:
         where a tie counts half, and log loss.
     """
     D, given, new = draw_world(settings)
-    distances = {name: each for name, (_, each) in fitted_models(given).items()} | {"ceiling": D}
-    return {name: scores(each, new)[:2] for name, each in distances.items()}
+    return judged(fitted_models(given), D, new)

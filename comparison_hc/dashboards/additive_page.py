@@ -6,8 +6,7 @@ import numpy as np
 
 from ..core.plotting import svg, tag, tree_layout
 from ..core.tree_drawing import draw, drawing_svg
-from ..evaluation.shape import scores
-from .additive import N_NEW, AdditiveSettings, draw_world, fitted_models
+from .additive import N_NEW, AdditiveSettings, draw_world, fitted_models, judged
 from .framework import Page, Try, no_step
 from .sources import Source
 
@@ -62,8 +61,7 @@ def additive_events(settings, step=no_step, memory=None):
     "All that one setting shows."
     D, given, new = draw_world(settings)
     found = fitted_models(given, step)
-    distances = {name: each for name, (_, each) in found.items()} | {"ceiling": D}
-    table = {name: scores(each, new)[:2] for name, each in distances.items()}
+    table = judged(found, D, new)
     (groups, _), (model, _), (x, _) = found.values()
     show = {"groups": dendrogram_picture(groups, given.object_names), "points": points_picture(x, given.object_names)}
     show["tree"] = drawing_svg(draw(model.trees_[0], width=SIDE), f"additive tree of {settings.n} objects")

@@ -91,7 +91,7 @@ def key_text(value):
 
 
 def no_step(text, done=0, total=0):
-    "There is no viewer."
+    "The progress of work that no page waits for."
 
 
 def random_stream(seed, use, streams):

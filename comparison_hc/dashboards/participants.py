@@ -10,6 +10,7 @@ from pathlib import Path
 from string import Template
 from urllib.parse import urlencode
 
+from ..core.io import JournalError
 from ..core.validation import InputError, require
 from ..elicitation.items import default_log, read_items
 from ..elicitation.session import Session
@@ -36,10 +37,10 @@ ASKED = {
 THANKS = "Thank you. That was all: you can close this page."
 
 
-def text_html(path):
+def text_html(path, argument):
     "The words of a file: HTML as it is, other text by paragraphs. Raises `InputError`."
     path = Path(path)
-    require(path.is_file(), "FILE", "an existing file of text or HTML", str(path))
+    require(path.is_file(), argument, "an existing file of text or HTML", str(path))
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
@@ -95,7 +96,7 @@ class Study:
         "A question as the page shows it; nothing is shown at the end."
         question, is_list = session.question, isinstance(session, TrialSession)
         given = session.answers if is_list else session.state.answers
-        about = dict(at=session.n_records, agreed=session.has_consented, shown=[])
+        about = dict(at=session.n_records, agreed=session.has_consented or not self.consent, shown=[])
         if question is None:
             return about
         asks, names = "odd-one-out", question.shown
@@ -117,7 +118,7 @@ class Study:
     def obey(self, session, wish):
         "Do what the page wishes, if it saw the session as it is. Raises `InputError`."
         if wish.get("at") == session.n_records:
-            if wish.get("do") == "agree" and not session.has_consented:
+            if wish.get("do") == "agree" and self.consent and not session.has_consented:
                 session.consent()
             elif wish.get("do") == "answer" and session.question is not None:
                 place = wish.get("answer")
@@ -131,7 +132,7 @@ class Study:
         session = self.session(person)
         is_pair = self.lists is not None and session.questions[0].asks == "triplets"
         parts = dict(
-            state=json.dumps(self.view(session)).replace("</", "<\\/"),
+            state=json.dumps(self.view(session)).replace("<", "\\u003c"),  # nothing in it can end the script
             consent=self.consent,
             end=self.end,
             agree=json.dumps("I agree, and begin" if self.consent else "Begin"),
@@ -181,12 +182,15 @@ def study_handlers():
                 person = self.person()
                 try:
                     self.finish(self.site.obey(self.site.session(person), wish))
-                except InputError:
-                    self.site.sessions.pop(person, None)  # the log went on elsewhere: read it anew
+                except JournalError:
+                    self.site.sessions.pop(person, None)  # the log went on elsewhere: it is read once more
                     self.finish(self.site.view(self.site.session(person)))
-            except (InputError, ValueError, TypeError, OSError) as error:
+            except (InputError, ValueError, TypeError) as error:
                 self.set_status(400)
-                self.finish(escape(str(error)))
+                self.finish(str(error))
+            except OSError as error:  # a full disk: the page keeps the answer and tries again
+                self.set_status(503)
+                self.finish(str(error))
 
     return Asked
 
@@ -247,9 +251,10 @@ def serve_study(
     import_extra("tornado")
     lists = None if lists is None else Path(lists)
     require(lists is None or lists.exists(), "--list", "a list of questions, or a folder of lists", str(lists))
-    words = ["" if consent is None else text_html(consent), f"<p>{THANKS}</p>" if end is None else text_html(end)]
+    consent = "" if consent is None else text_html(consent, "--consent")
+    end = f"<p>{THANKS}</p>" if end is None else text_html(end, "--end")
     items = "animals" if items is None and lists is None else items
-    study = Study(items, lists, Path(folder), person, *words, labels, host, check_token(token, host))
+    study = Study(items, lists, Path(folder), person, consent, end, labels, host, check_token(token, host))
     if person is not None:
         study.session(check_person(person))  # what does not fit is said at once
     sockets = listening(host, port)

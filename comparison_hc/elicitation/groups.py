@@ -45,7 +45,7 @@ class GroupTest:
     names: tuple  # of the two groups
     sizes: tuple  # how many people each has
     gain: float  # own tree minus the other's
-    dealt: np.ndarray  # (n,) the same with labels dealt anew
+    dealt: np.ndarray  # (n,) the same with labels permuted
 
     @property
     def p_value(self):
@@ -60,7 +60,7 @@ class GroupTest:
         return [
             f"two groups: {first} ({a} people) and {second} ({b} people)",
             f"own tree minus the other's, on held-out people: {self.gain:+.3f} of their answers",
-            f"with labels dealt anew {n} times: {self.dealt.mean():+.3f} on average, at most {self.dealt.max():+.3f}",
+            f"with labels permuted {n} times: {self.dealt.mean():+.3f} on average, at most {self.dealt.max():+.3f}",
             f"p = {p:.3f}: {verdict} (the least possible is {1 / (1 + n):.3f})",
         ]
 

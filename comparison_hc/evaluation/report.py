@@ -434,7 +434,6 @@ def _page_parts(result):
         curve=None if is_tree else _curve_parts(result),
         matrix=_matrix_parts(result),
         map=_map_parts(result),
-        most_mapped=MAP_ANSWERS,
         lines=result_lines(result),
         rows=_first_rows(result.comparisons),
         reading=_reading_rows(result.comparisons),
@@ -686,6 +685,7 @@ def _map_parts(result):
 
 def _map_of_answers(comparisons):
     "(points, facts of the caption) of t-STE or of classical scaling, whichever predicts held-out answers better."
+    from ..core.weights import each_weight
     from ._splits import object_groups
     from .embedding import t_ste
     from .model_selection import signed_correctness
@@ -708,12 +708,16 @@ def _map_of_answers(comparisons):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that it stopped before the last digit
             maps = dict(embedded=embedded(train), scaled=scaled(train)[0])
-            shares = {name: float(1 + signed_correctness(each, test).mean()) / 2 for name, each in maps.items()}
+            right = {
+                name: np.average(signed_correctness(each, test), weights=each_weight(test))
+                for name, each in maps.items()
+            }
+            shares = {name: float(1 + share) / 2 for name, share in right.items()}
             if shares["embedded"] > shares["scaled"]:
-                return figures.turned(embedded(some)), dict(shares=shares)
+                return figures.turned(embedded(some)), dict(shares=shares, n_used=len(some))
     except InputError:  # an object that no answer is about
         return points, dict(explained=explained)
-    return points, dict(explained=explained, shares=shares)
+    return points, dict(explained=explained, shares=shares, n_used=m)
 
 
 def _reading_rows(comparisons):

@@ -115,7 +115,7 @@ def two_clusters_exist(quick=True):
 
     Erratum. Proof affected: the proof's clusters with $\frac{n}{16} < |C'| \leq \frac{n}{8}$ are said to exist for
     every $n$. Below 8 items no cluster is that small; the lemma holds there because no split can fail. (And the factor
-    $\frac3{16}$ is no bound for $|C\setminus C'|/n$, which may be little more than $\frac18$: only the product is
+    $\frac3{16}$ is not a bound for $|C\setminus C'|/n$, which may be little more than $\frac18$: only the product is
     bounded.)
     """
     rows = []
