@@ -186,20 +186,16 @@ def test_a_slip_is_noticed_and_the_last_word_counts():
                     slipped = frozenset(state.question.shown)
                 state = steps(state, [right % 3 + 1 if slip else right])
                 if state.doubt:
-                    assert (
-                        state.question.trial_type == "settle"
-                        and frozenset(state.question.shown) == slipped
-                        and {frozenset(answer.shown) for answer in state.doubt} == {slipped}
-                    )
+                    assert state.question.trial_type == "settle"
+                    assert frozenset(state.question.shown) == slipped
+                    assert {frozenset(answer.shown) for answer in state.doubt} == {slipped}
             noticed = any(answer.trial_type == "settle" for answer in state.answers)
             if wrong == "again":
                 assert noticed
             if noticed:
-                assert (
-                    state.hierarchy.to_dendrogram().same_tree(tree)
-                    and len(state.inconsistencies) >= 1
-                    and state.consistency.n_same == state.consistency.n_repeated - 1
-                )
+                assert state.hierarchy.to_dendrogram().same_tree(tree)
+                assert len(state.inconsistencies) >= 1
+                assert state.consistency.n_same == state.consistency.n_repeated - 1
             else:
                 assert not state.hierarchy.to_dendrogram().same_tree(tree)
 
@@ -218,9 +214,8 @@ def test_agreement_and_p():
 def test_interval_covers_exactly():
     for m in (1, 4, 9, 30):
         intervals = [Consistency(m, k).interval for k in range(m + 1)]
-        assert (
-            all(low <= Consistency(m, k).p <= high for k, (low, high) in enumerate(intervals)) and intervals[-1][1] == 1
-        )
+        assert all(low <= Consistency(m, k).p <= high for k, (low, high) in enumerate(intervals))
+        assert intervals[-1][1] == 1
         for p in np.linspace(0.334, 1, 60):
             assert (
                 sum(
@@ -270,12 +265,10 @@ def test_the_careful_stage_outvotes_slips(tmp_path):
     for seed in range(12):
         session, oracle = Session(NAMES[:8], seed=seed, repeat_every=0), Noisy(HierarchyOracle(tree), 0.8, seed)
         plain += to_the_end(session, oracle).state.hierarchy.to_dendrogram().same_tree(tree)
-        assert (
-            session.be_careful(0.8)
-            and session.state.at_most is None
-            and session.state.expected > 10
-            and "no limit" in session.state.left_text
-        )
+        assert session.be_careful(0.8)
+        assert session.state.at_most is None
+        assert session.state.expected > 10
+        assert "no limit" in session.state.left_text
         careful += to_the_end(session, oracle).state.hierarchy.to_dendrogram().same_tree(tree)
         against = sum(
             not holds(session.state.hierarchy.to_dendrogram(), *answer.row)
@@ -292,10 +285,8 @@ def test_careful_is_kept_and_taken_back(tmp_path):
     before = session.state
     assert before.consistency.n_same < before.consistency.n_repeated
     session.be_careful()
-    assert (
-        session.state.careful == pytest.approx(min(max(before.consistency.p, 0.6), 0.95))
-        and session.question.trial_type == "careful"
-    )
+    assert session.state.careful == pytest.approx(min(max(before.consistency.p, 0.6), 0.95))
+    assert session.question.trial_type == "careful"
     for count in range(5):
         session.answer(simulated_answer(oracle, session.question) if count != 2 else 0)
     assert Session(NAMES, tmp_path / "j.jsonl").state == session.state
@@ -352,10 +343,8 @@ def test_resumed_equals_uninterrupted(tmp_path_factory, actions, seed, chance):
             session = Session(NAMES, path)
             assert "torn" in session.report
         assert session.state == steps(SessionState(session.state.settings), plain)
-    assert (
-        read_journal(path).answers == session.state.answers
-        and Session(NAMES, path, "Ada", seed).question == session.question
-    )
+    assert read_journal(path).answers == session.state.answers
+    assert Session(NAMES, path, "Ada", seed).question == session.question
 
 
 def test_a_damaged_journal_is_refused_and_left_as_it_is(tmp_path):
@@ -618,17 +607,14 @@ def test_two_items_need_no_question():
 def test_item_sets(tmp_path):
     from comparison_hc.core.images import png_bytes
 
-    assert (
-        len(read_items()) >= 12
-        and all(item.name and item.picture for item in read_items())
-        and len(read_items("digits")) == 20
-    )
+    assert len(read_items()) >= 12
+    assert all(item.name and item.picture for item in read_items())
+    assert len(read_items("digits")) == 20
     for name in ("b", "a"):
         (tmp_path / f"{name}.png").write_bytes(png_bytes(np.eye(3)))
     (tmp_path / "notes.doc").write_text("x")
-    assert [item.name for item in read_items(tmp_path)] == ["a", "b"] and all(
-        item.is_image for item in read_items(str(tmp_path))
-    )
+    assert [item.name for item in read_items(tmp_path)] == ["a", "b"]
+    assert all(item.is_image for item in read_items(str(tmp_path)))
     (tmp_path / "list.txt").write_text("\ufeff one\n\ntwo \n", encoding="utf-8")
     assert [item.name for item in read_items(tmp_path / "list.txt")] == ["one", "two"]
 
@@ -651,11 +637,9 @@ def test_exports(tmp_path):
         [[float(cell) for cell in line.split(",")] for line in export_session(session, ".csv").splitlines()[1:]]
     )
     assert Dendrogram.from_linkage(Z).same_tree(tree)
-    assert (
-        export_session(session, ".png").startswith(b"\x89PNG")
-        and "penguin" in export_session(session, ".svg")
-        and "What somebody thinks" in export_session(session, ".html")
-    )
+    assert export_session(session, ".png").startswith(b"\x89PNG")
+    assert "penguin" in export_session(session, ".svg")
+    assert "What somebody thinks" in export_session(session, ".html")
     (tmp_path / "a.csv").write_text(export_session(session, "answers.csv"), encoding="utf-8")
     answers = read_comparisons(tmp_path / "a.csv")
     assert len(answers) == 2 * len(session.state.answers)
@@ -672,23 +656,18 @@ def test_pooled_people(tmp_path):
     ada, bob = (sitting(tmp_path, person, HierarchyOracle(tree)) for person in ("Ada", "Bob"))
     cleo = sitting(tmp_path, "Cleo", HierarchyOracle(random_hierarchy(12, "split", 3)), repeat_every=0)
     pool = pool_journals([ada, bob])
-    assert (
-        pool.inconsistent_subset() is None
-        and pool.hierarchy()[0].same_tree(tree)
-        and set(pool.triplets.respondents) == {"Ada", "Bob"}
-    )
+    assert pool.inconsistent_subset() is None
+    assert pool.hierarchy()[0].same_tree(tree)
+    assert set(pool.triplets.respondents) == {"Ada", "Bob"}
     table = pool.agreement()
-    assert (
-        table.tree_agreement[0] == 1 and table.same_answers[0] == table.common_questions[0] and table.triples[0] == 220
-    )
+    assert table.tree_agreement[0] == 1 and table.same_answers[0] == table.common_questions[0]
+    assert table.triples[0] == 220
     pool = pool_journals([ada, bob, cleo])
     clash = pool.inconsistent_subset()
-    assert (
-        isinstance(clash, InconsistentTriplets)
-        and len(pool.who_said()) == len(clash.answers)
-        and any("Cleo" in line for line in pool.who_said())
-        and any("Ada" in line or "Bob" in line for line in pool.who_said())
-    )
+    assert isinstance(clash, InconsistentTriplets)
+    assert len(pool.who_said()) == len(clash.answers)
+    assert any("Cleo" in line for line in pool.who_said())
+    assert any("Ada" in line or "Bob" in line for line in pool.who_said())
     assert pool.hierarchy()[0].n_leaves == 12 and len(pool.agreement()) == 3
     first, other = HierarchyOracle(tree), HierarchyOracle(random_hierarchy(12, "split", 3))
     triples = np.array(list(combinations(range(12), 3)))
@@ -791,12 +770,10 @@ def test_terminal_killed_in_the_middle_continues(tmp_path):
         stopped.read()
         stopped.process.send_signal(signal.SIGINT)
         out, err = stopped.process.communicate(timeout=30)
-        assert (
-            stopped.process.returncode == 130
-            and "torn" in err
-            and "9 answers are in list-Ada.jsonl, the same command continues" in err
-            and "Traceback" not in err
-        )
+        assert stopped.process.returncode == 130
+        assert "torn" in err
+        assert "9 answers are in list-Ada.jsonl, the same command continues" in err
+        assert "Traceback" not in err
     done = subprocess.run(
         [*CALL, "ask", *words],
         cwd=tmp_path,
@@ -806,12 +783,10 @@ def test_terminal_killed_in_the_middle_continues(tmp_path):
         encoding="utf-8",
         env={**os.environ, "PYTHONIOENCODING": "utf-8"},
     )
-    assert (
-        done.returncode == 0
-        and "Please type" in done.stdout
-        and "The same command continues" in done.stdout
-        and "level" in done.stdout
-    )
+    assert done.returncode == 0
+    assert "Please type" in done.stdout
+    assert "The same command continues" in done.stdout
+    assert "level" in done.stdout
     n_before = len(read_journal(journal).answers)
     assert n_before == (8 if os.name == "posix" else 3)
     last = Terminal(tmp_path, *words, "--out", "t.nwk", "--answers-out", "a.csv")
@@ -821,10 +796,8 @@ def test_terminal_killed_in_the_middle_continues(tmp_path):
     assert (
         read_journal(journal).answers == to_the_end(Session(NAMES, person="Ada"), oracle).state.answers
     )  # as if nothing had happened
-    assert (
-        main(["cluster", str(tmp_path / "a.csv"), "--out", str(tmp_path / "c.nwk")]) == 0
-        and Dendrogram.from_newick((tmp_path / "c.nwk").read_text().strip()).n_leaves == 12
-    )
+    assert main(["cluster", str(tmp_path / "a.csv"), "--out", str(tmp_path / "c.nwk")]) == 0
+    assert Dendrogram.from_newick((tmp_path / "c.nwk").read_text().strip()).n_leaves == 12
 
 
 def test_pool_command(tmp_path, capsys, monkeypatch):
@@ -834,15 +807,11 @@ def test_pool_command(tmp_path, capsys, monkeypatch):
         sitting(tmp_path, person, oracle)
     assert main(["pool", "Ada.jsonl", "Bob.jsonl", "--out", "p.html", "--answers-out", "p.csv"]) == 0
     out = capsys.readouterr().out
-    assert (
-        "tree_agreement" in out
-        and "BUILD" in out
-        and "What Ada, Bob think" in Path("p.html").read_text(encoding="utf-8")
-    )
-    assert {row["respondent"] for row in csv.DictReader(Path("p.csv").read_text().splitlines())} == {
-        "Ada",
-        "Bob",
-    } and main(["cluster", "p.csv"]) == 0
+    assert "tree_agreement" in out
+    assert "BUILD" in out
+    assert "What Ada, Bob think" in Path("p.html").read_text(encoding="utf-8")
+    assert {row["respondent"] for row in csv.DictReader(Path("p.csv").read_text().splitlines())} == {"Ada", "Bob"}
+    assert main(["cluster", "p.csv"]) == 0
 
 
 @pytest.mark.parametrize(
@@ -890,15 +859,11 @@ def test_careful_with_another_p_begins_anew(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.stdin", open(os.devnull))
     for words, p in ((["0.8"], 0.8), (["0.9"], 0.9), ([], 0.9), (["0.9"], 0.9)):
-        assert (
-            main(["ask", "--journal", "j.jsonl", "--careful", *words]) == 0
-            and read_journal("j.jsonl").state.careful == p
-        )
+        assert main(["ask", "--journal", "j.jsonl", "--careful", *words]) == 0
+        assert read_journal("j.jsonl").state.careful == p
     assert read_journal("j.jsonl").n_records == 2
-    assert (
-        main(["ask", "--journal", "j.jsonl", "--careful", "0"]) == 2
-        and "p must be a number in [0.501, 0.999]; got 0.0" in capsys.readouterr().err
-    )
+    assert main(["ask", "--journal", "j.jsonl", "--careful", "0"]) == 2
+    assert "p must be a number in [0.501, 0.999]; got 0.0" in capsys.readouterr().err
 
 
 def test_a_seed_of_numpy_begins_a_journal_like_any_other(tmp_path):

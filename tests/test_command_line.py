@@ -77,30 +77,25 @@ def test_every_form_of_output(answers, capsys):
         2,
         *[word for ending in endings for word in ("--out", f"tree.{ending}")],
     )
-    assert (
-        code == 0
-        and err == ""
-        and [line for line in out.splitlines() if line.startswith("wrote")]
-        == [f"wrote tree.{ending}" for ending in endings]
-    )
+    assert code == 0
+    assert err == ""
+    assert [line for line in out.splitlines() if line.startswith("wrote")] == [
+        f"wrote tree.{ending}" for ending in endings
+    ]
     page, svg, png, pdf, newick, table, everything = (Path(f"tree.{ending}").read_bytes() for ending in endings)
     assert png.startswith(b"\x89PNG\r\n\x1a\n") and b"IEND" in png[-12:] and pdf.startswith(b"%PDF")
     texts = "".join(ET.fromstring(svg).itertext())
     for name in NAMES:
         assert name in texts and name.encode() in page
-    assert (
-        page.startswith(b"<!DOCTYPE html>")
-        and b"fruit &amp; fauna" in page
-        and b"<script src" not in page
-        and not [outside for outside in (b"src=", b"https:", b"http:") if outside in page.replace(SVG_NAME, b"")]
-    )
+    assert page.startswith(b"<!DOCTYPE html>")
+    assert b"fruit &amp; fauna" in page
+    assert b"<script src" not in page
+    assert not [outside for outside in (b"src=", b"https:", b"http:") if outside in page.replace(SVG_NAME, b"")]
     data = json.loads(everything)
     tree = Dendrogram.from_newick(newick.decode().strip(), names=data["names"])
-    assert (
-        sorted(data["names"]) == sorted(NAMES)
-        and data["n_clusters"] == 2
-        and tree.same_tree(Dendrogram.from_linkage(data["linkage"]))
-    )
+    assert sorted(data["names"]) == sorted(NAMES)
+    assert data["n_clusters"] == 2
+    assert tree.same_tree(Dendrogram.from_linkage(data["linkage"]))
     assert tree.cut(2).tolist() == data["labels"] and sum(data["agreement"].values()) == 24
     rows = list(csv.DictReader(table.decode().splitlines()))
     assert list(rows[0]) == ["left", "right", "height", "n_leaves"]
@@ -144,9 +139,8 @@ def test_labels_and_truth(answers, capsys):
         "--out",
         "t.html",
     )
-    assert (
-        code == 0 and err == "" and "adjusted Rand index with the classes  1.000" in out and "wrote labels.csv" in out
-    )
+    assert code == 0 and err == "" and "adjusted Rand index with the classes  1.000" in out
+    assert "wrote labels.csv" in out
     found = {row["object"]: row["cluster"] for row in csv.DictReader(Path("labels.csv").read_text().splitlines())}
     assert set(found) == set(NAMES) and len({(found[name], name in NAMES[:3]) for name in NAMES}) == 2
     assert "fruit" in Path("t.html").read_text() and "animal" in Path("t.html").read_text()  # the legend
@@ -189,9 +183,8 @@ def test_kinds(capsys, tmp_path, monkeypatch, kind, row, cells):
     monkeypatch.chdir(tmp_path)
     Path("rows.csv").write_text(row + "\n" + row + "\n")
     code, out, _ = run(capsys, "cluster", "rows.csv", "--kind", kind, "--header", "no")
-    assert code == 0 and [line.split()[-1] for line in out.splitlines() if line.startswith("answers")] == [
-        str(2 * cells)
-    ]
+    assert code == 0
+    assert [line.split()[-1] for line in out.splitlines() if line.startswith("answers")] == [str(2 * cells)]
 
 
 def test_hostile_names_stay_text(capsys, tmp_path, monkeypatch):
@@ -238,13 +231,11 @@ def test_demo(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COMPARISON_HC_DATA", str(tmp_path / "nothing here"))
     code, out, err = run(capsys, "demo")
-    assert (
-        code == 0
-        and err == ""
-        and "wrote animals.html" in out
-        and "penguin" in out
-        and "penguin" in Path("animals.html").read_text(encoding="utf-8")
-    )
+    assert code == 0
+    assert err == ""
+    assert "wrote animals.html" in out
+    assert "penguin" in out
+    assert "penguin" in Path("animals.html").read_text(encoding="utf-8")
 
 
 def test_a_sample_file_is_written_and_read(tmp_path, monkeypatch, capsys):
@@ -397,9 +388,8 @@ def test_exit_codes_of_a_process(answers):
     )
     assert done.returncode == 0 and done.stderr == "" and Path("t.nwk").read_text().endswith(";\n")
     done = subprocess.run([*CALL, "cluster", "nowhere.csv"], capture_output=True, text=True)
-    assert (
-        done.returncode == 2 and done.stdout == "" and done.stderr.count("\n") == 1 and "Traceback" not in done.stderr
-    )
+    assert done.returncode == 2 and done.stdout == "" and done.stderr.count("\n") == 1
+    assert "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252", "latin-1"])
@@ -442,13 +432,11 @@ def test_an_interrupt_is_exit_code_130_one_line_and_leaves_the_old_file(tmp_path
     assert process.stderr.readline() == "working\n"
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=30)
-    assert (
-        process.returncode == 130
-        and err == "comparison-hc: interrupted\n"
-        and out == ""
-        and (tmp_path / "t.html").read_text() == "old"
-        and len(os.listdir(tmp_path)) == 2
-    )
+    assert process.returncode == 130
+    assert err == "comparison-hc: interrupted\n"
+    assert out == ""
+    assert (tmp_path / "t.html").read_text() == "old"
+    assert len(os.listdir(tmp_path)) == 2
 
 
 # ---- the main job
@@ -474,12 +462,10 @@ def cars(tmp_path_factory):
 def test_main_job(cars):
     page, out = cars
     counts = {line[: line.index("  ")]: line.split("  ")[-1].strip() for line in out.splitlines() if "  " in line}
-    assert (
-        counts["statements"].startswith("6,056")
-        and counts["answers (triplets)"] == "12,112"
-        and counts["objects"] == "60"
-        and counts["questions answered both ways"] == "0"
-    )
+    assert counts["statements"].startswith("6,056")
+    assert counts["answers (triplets)"] == "12,112"
+    assert counts["objects"] == "60"
+    assert counts["questions answered both ways"] == "0"
     share = float(counts["the hierarchy agrees with"].split("(")[1].split("%")[0])
     assert (
         40 < share <= 50
@@ -566,11 +552,9 @@ def test_a_page_with_classes_long_names_and_a_narrow_window(browser, tmp_path, m
     page, complaints = open_offline(browser, tmp_path / "a.html", width=420)
     drawn = [leaf for leaf in page.evaluate(LEAVES) if leaf["right"] > leaf["left"]]  # folded ends are hidden
     leaves = [leaf for leaf in drawn if leaf["text"].startswith("object")]
-    assert (
-        complaints == []
-        and len(leaves) == 12
-        and not [1 for n, a in enumerate(leaves) for b in leaves[n + 1 :] if overlaps(a, b, 2)]
-    )
+    assert complaints == []
+    assert len(leaves) == 12
+    assert not [1 for n, a in enumerate(leaves) for b in leaves[n + 1 :] if overlaps(a, b, 2)]
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")  # only the figure scrolls
     assert all(
         f"class {c}" in page.inner_text("body") or page.locator("svg", has_text=f"class {c}").count() for c in range(3)
@@ -741,9 +725,8 @@ def test_flat_clusters_on_the_screen_and_in_files(answers, capsys, method):
     )
     assert code == 0 and err == ""
     clusters = {frozenset(line.split(": ")[1].split(", ")) for line in out.splitlines() if line.startswith("cluster ")}
-    assert (
-        clusters == {frozenset(NAMES[:3]), frozenset(NAMES[3:])} and {"adds": "AddS-3", "mulk": "MulK-3"}[method] in out
-    )
+    assert clusters == {frozenset(NAMES[:3]), frozenset(NAMES[3:])}
+    assert {"adds": "AddS-3", "mulk": "MulK-3"}[method] in out
     page, data = Path("c.html").read_text(), json.loads(Path("c.json").read_text())
     for name in NAMES:
         assert name in page
@@ -756,13 +739,11 @@ def test_flat_number_of_clusters_is_chosen(answers, capsys):
     Path("truth.csv").write_text("\n".join(f"{name},{'fruit' if name in NAMES[:3] else 'animal'}" for name in NAMES))
     code, out, _ = run(capsys, "cluster", answers, "--method", "adds", "--truth", "truth.csv", "--out", "c.json")
     data = json.loads(Path("c.json").read_text())
-    assert (
-        code == 0
-        and "chosen by SPUR" in out
-        and "adjusted Rand index" in out
-        and data["tried"]
-        and data["n_clusters"] == len(set(data["labels"]))
-    )
+    assert code == 0
+    assert "chosen by SPUR" in out
+    assert "adjusted Rand index" in out
+    assert data["tried"]
+    assert data["n_clusters"] == len(set(data["labels"]))
 
 
 @pytest.mark.parametrize(

@@ -163,9 +163,8 @@ def test_without_a_header_and_without_a_list_of_objects(tmp_path_factory, ending
     back = read_comparisons(
         path, some.kind, header=False, respondent=None if some.respondents is None else frame.shape[1] - 1
     )
-    assert as_named(back) == as_named(some) and set(back.object_names) == {
-        name for row in as_named(some) for name in row
-    }
+    assert as_named(back) == as_named(some)
+    assert set(back.object_names) == {name for row in as_named(some) for name in row}
 
 
 @settings(max_examples=40)
@@ -185,11 +184,8 @@ def test_names_that_look_like_numbers_stay_what_they_were(tmp_path):
     path = tmp_path / "codes.csv"
     path.write_text("007,7,+7\n7,007,10\n0x1F,1_000,1e3\n")
     some = read_comparisons(path)
-    assert set(some.names) == {"007", "7", "+7", "10", "0x1F", "1_000", "1e3"} and as_named(some)[0] == (
-        "007",
-        "7",
-        "+7",
-    )
+    assert set(some.names) == {"007", "7", "+7", "10", "0x1F", "1_000", "1e3"}
+    assert as_named(some)[0] == ("007", "7", "+7")
 
 
 def test_numbers_are_sorted_as_numbers(tmp_path):
@@ -236,11 +232,9 @@ def test_columns_and_respondents_by_name_and_by_position(tmp_path):
     path.write_text("when,k,Worker,i,j\nmon,c1,Ada,a1,b1\ntue,a1,Bob,b1,c1\n")
     by_name = read_comparisons(path, columns=["i", "j", "k"])
     by_place = read_comparisons(path, columns=[3, 4, 1], respondent=2, header=True)
-    assert (
-        by_name == by_place
-        and as_named(by_name)[0] == ("a1", "b1", "c1")
-        and by_name.respondents.tolist() == ["Ada", "Bob"]
-    )
+    assert by_name == by_place
+    assert as_named(by_name)[0] == ("a1", "b1", "c1")
+    assert by_name.respondents.tolist() == ["Ada", "Bob"]
 
 
 # ---- conversions
@@ -331,11 +325,9 @@ def test_majority_by_hand(some):
         expected[frozenset(sides(row))] for row in result.array.tolist()
     ]
     assert len(result) == len(expected) and {frozenset(sides(row)) for row in result.array.tolist()} == set(expected)
-    assert (
-        type(result) is type(some)
-        and result.respondents is None
-        and set(map(tuple, result.array.tolist())) <= set(map(tuple, some.array.tolist()))
-    )
+    assert type(result) is type(some)
+    assert result.respondents is None
+    assert set(map(tuple, result.array.tolist())) <= set(map(tuple, some.array.tolist()))
     if len(result):
         assert result.majority() == result and result.summary().n_contradictory == result.summary().n_repeated == 0
 
@@ -396,11 +388,9 @@ def test_sample_keeps_order_and_repeats_no_row(some, data):
     size, seed = data.draw(st.integers(1, len(some))), data.draw(st.integers(0, 1000))
     numbered = type(some)(some.array, some.n_objects, respondents=np.arange(len(some)))
     chosen = numbered.sample(size, seed)
-    assert (
-        len(chosen) == size
-        and (np.diff(chosen.respondents) > 0).all()
-        and (chosen.array == some.array[chosen.respondents]).all()
-    )
+    assert len(chosen) == size
+    assert (np.diff(chosen.respondents) > 0).all()
+    assert (chosen.array == some.array[chosen.respondents]).all()
     assert numbered.sample(size, seed) == chosen and some.sample(len(some), seed) == some
 
 
@@ -458,9 +448,8 @@ def test_numbering_is_a_bijection(n):
     pairs = list(zip(*(side.tolist() for side in pair_from_index(np.arange(comb(n, 2))))))
     assert sorted(pairs) == list(combinations(range(n), 2))
     questions = quadruplet_questions(n, np.arange(n_quadruplet_questions(n)))
-    assert len(questions) == comb(comb(n, 2), 2) and {tuple(row) for row in questions.tolist()} == set(
-        combinations(range(comb(n, 2)), 2)
-    )
+    assert len(questions) == comb(comb(n, 2), 2)
+    assert {tuple(row) for row in questions.tolist()} == set(combinations(range(comb(n, 2)), 2))
     if n < 3:
         return
     questions = triplet_questions(n, np.arange(n_triplet_questions(n)))
@@ -500,12 +489,10 @@ def test_every_set_comes_up_equally_often(population, size):
 def test_large_samples_are_even_over_the_population(size):
     "A million numbers in 1,000 bins: hypergeometric counts, with less spread than the multinomial of the bound."
     chosen = sample_numbers(1_000_000, size, 12)
-    assert (
-        len(chosen) == size
-        and (np.diff(chosen.astype(np.int64)) > 0).all()
-        and 0 <= chosen[0]
-        and chosen[-1] < 1_000_000
-    )
+    assert len(chosen) == size
+    assert (np.diff(chosen.astype(np.int64)) > 0).all()
+    assert 0 <= chosen[0]
+    assert chosen[-1] < 1_000_000
     counts, expected = np.bincount(chosen // 1000, minlength=1000), size / 1000
     assert ((counts - expected) ** 2 / expected).sum() / (1 - size / 1e6) < chi_square_bound(999)
     assert ((np.bincount(chosen % 1000, minlength=1000) - expected) ** 2 / expected).sum() / (
@@ -524,9 +511,8 @@ def test_a_rate_gives_a_binomial_size(p, seed):
 def test_sizes_at_a_rate_vary_like_a_binomial():
     M, p = 50, 0.3
     sizes = np.array([len(sample_numbers(M, p, seed)) for seed in range(1000)])
-    assert (
-        abs(sizes.mean() - M * p) < 4.9 * sqrt(M * p * (1 - p) / 1000) and 0.8 < sizes.var() / (M * p * (1 - p)) < 1.2
-    )
+    assert abs(sizes.mean() - M * p) < 4.9 * sqrt(M * p * (1 - p) / 1000)
+    assert 0.8 < sizes.var() / (M * p * (1 - p)) < 1.2
 
 
 @given(st.integers(1, 400), st.data())
@@ -571,10 +557,8 @@ def test_car(dataset_or_skip, collection, statements, triplets, distinct, contra
     cars = dataset_or_skip("car", collection=collection)
     summary = cars.triplets.summary()
     assert (len(cars.comparisons), len(cars.triplets), summary.n_objects) == (statements, triplets, 60)
-    assert (
-        len({tuple(row) for row in cars.triplets.array.tolist()}) == distinct
-        and summary.n_contradictory == contradictory
-    )
+    assert len({tuple(row) for row in cars.triplets.array.tolist()}) == distinct
+    assert summary.n_contradictory == contradictory
     assert summary.n_repeated == triplets - distinct and not summary.never_compared and summary.n_components == 1
 
 
@@ -586,25 +570,20 @@ def test_car_file_is_read_as_the_loader_reads_it(dataset_or_skip):
     if not path.is_file():
         pytest.skip("the car file is not in COMPARISON_HC_DATA")
     read = read_comparisons(path, "central")
-    assert (
-        len(read) == 12112
-        and read.n_objects == 60
-        and read.names == tuple(map(str, range(1, 61)))
-        and (read.array == cars.triplets.array).all()
-    )
+    assert len(read) == 12112
+    assert read.n_objects == 60
+    assert read.names == tuple(map(str, range(1, 61)))
+    assert (read.array == cars.triplets.array).all()
 
 
 def test_food(dataset_or_skip):
     food = dataset_or_skip("food").triplets
     summary, kept = food.summary(), food.majority()
     assert (len(food), summary.n_objects) == (250320, 100)
-    assert (
-        len(np.unique(food.array, axis=0)) == 190376 == len(food) - summary.n_repeated
-        and summary.n_contradictory == 9349
-    )
-    assert (
-        summary.n_questions == 190376 - 9349 and len(kept) < summary.n_questions and kept.summary().n_contradictory == 0
-    )
+    assert len(np.unique(food.array, axis=0)) == 190376 == len(food) - summary.n_repeated
+    assert summary.n_contradictory == 9349
+    assert summary.n_questions == 190376 - 9349 and len(kept) < summary.n_questions
+    assert kept.summary().n_contradictory == 0
 
 
 # ---- what a guess must not lose
@@ -637,19 +616,12 @@ def test_digits_that_are_no_numbers_are_names(tmp_path):
 
 def test_a_tied_majority_leaves_nothing_and_can_say_so():
     nothing = Triplets([[0, 1, 2], [0, 2, 1]]).majority()
-    assert len(
-        nothing
-    ) == 0 == nothing.summary().n_answers == nothing.summary().n_components and nothing.summary().never_compared == (
-        "0",
-        "1",
-        "2",
-    )
-    assert (
-        nothing.majority() == nothing
-        and len(nothing.flip(0.5, 1)) == 0
-        and "0 answers" in nothing._repr_html_()
-        and len(nothing.to_quadruplets()) == 0
-    )
+    assert len(nothing) == 0 == nothing.summary().n_answers == nothing.summary().n_components
+    assert nothing.summary().never_compared == ("0", "1", "2")
+    assert nothing.majority() == nothing
+    assert len(nothing.flip(0.5, 1)) == 0
+    assert "0 answers" in nothing._repr_html_()
+    assert len(nothing.to_quadruplets()) == 0
 
 
 def test_whole_numbers_in_a_table_with_gaps_elsewhere(tmp_path):

@@ -105,11 +105,9 @@ class Page:
 def test_a_whole_session(browser, server, tmp_path):
     address, journal = server
     live = Page(browser, address)
-    assert (
-        live.text("h2") == "Which one does not belong?"
-        and len(live.shown()) == 3
-        and live.text(".ask-left").startswith("0 answered · at most 43 left, about")
-    )
+    assert live.text("h2") == "Which one does not belong?"
+    assert len(live.shown()) == 3
+    assert live.text(".ask-left").startswith("0 answered · at most 43 left, about")
     grown = 0
     for _ in range(8):  # by clicking; the tree grows
         before, left = live.seen(), int(live.page.locator(".ask").get_attribute("data-left"))
@@ -190,10 +188,8 @@ def test_accessible_and_narrow(browser, server):
                 return [width, height, left, window.innerWidth - right];
             })"""
         )
-        assert (
-            all(wide >= 44 and high >= 44 and left >= 0 and right >= 0 for wide, high, left, right in sizes)
-            and len(sizes) >= 5
-        )
+        assert all(wide >= 44 and high >= 44 and left >= 0 and right >= 0 for wide, high, left, right in sizes)
+        assert len(sizes) >= 5
         live.page.locator(".ask-kept").scroll_into_view_if_needed()
         assert "animals-Ada.jsonl" in live.text(".ask-kept")
     other = Session(journal=server[1])
@@ -201,8 +197,6 @@ def test_accessible_and_narrow(browser, server):
     at = live.at()
     live.page.keyboard.press("1")
     live.until(at + 1)
-    assert (
-        "went on in another page or terminal" in live.text(".chc-notes p")
-        and read_journal(server[1]).answers == other.state.answers
-    )
+    assert "went on in another page or terminal" in live.text(".chc-notes p")
+    assert read_journal(server[1]).answers == other.state.answers
     live.page.close()

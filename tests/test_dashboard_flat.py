@@ -127,11 +127,9 @@ NOTHING = {
 def test_where_nothing_can_be_computed(case):
     setting, says = NOTHING[case]
     events = list(flat_events(FlatSettings(**setting)))
-    assert (
-        [event["kind"] for event in events] == ["sentence"]
-        and says in events[0]["text"]
-        and events[0]["text"].endswith(".")
-    )
+    assert [event["kind"] for event in events] == ["sentence"]
+    assert says in events[0]["text"]
+    assert events[0]["text"].endswith(".")
     assert flat_data(FlatSettings(**setting)) == {"why": events[0]["text"]}
 
 

@@ -48,11 +48,9 @@ def live(browser, tmp_path_factory):
 
 
 def test_the_first_picture_is_the_pure_functions(live):
-    assert (
-        live.shows(FlatSettings(**START))
-        and live.marks() == 1
-        and live.fact("proof") == "certificate, no iteration needed"
-    )
+    assert live.shows(FlatSettings(**START))
+    assert live.marks() == 1
+    assert live.fact("proof") == "certificate, no iteration needed"
     assert live.page.locator("[data-show=prices]").get_attribute("aria-label").split("; ")[1].startswith("proved from")
     assert live.page.evaluate("() => [...document.querySelectorAll('.chc-map')].map(c => c.naturalWidth)") == [200, 200]
 
@@ -68,9 +66,8 @@ def test_twenty_moves_by_keyboard_where_the_certificate_applies(live, record_pro
     assert (
         len(pictures) == len({a for a, _ in pictures}) == 11
     )  # one picture for each of 4, 4.1, …, 5: the same setting, the same picture
-    assert proofs == {"certificate, no iteration needed"} and live.page.evaluate(
-        "() => window.kept.every(element => element.isConnected)"
-    )
+    assert proofs == {"certificate, no iteration needed"}
+    assert live.page.evaluate("() => window.kept.every(element => element.isConnected)")
     took = live.page.evaluate("() => window.took")
     record_property("median_ms", statistics.median(took))
     with capsys.disabled():

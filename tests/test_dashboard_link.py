@@ -56,9 +56,8 @@ def test_every_place_has_the_tree_of_the_definition(settings, places):
     for x in [*places, *begins[:5], *((begins + np.append(begins[1:], 1)) / 2)[:5]]:
         t = int(np.searchsorted(begins, x, side="right")) - 1
         tree = tree_at(settings, task, float(x))
-        assert clusters_of(trees.merges[t]) == clusters_of(tree.linkage_matrix[:, :2]) and trees.losses[
-            t
-        ] == pruning_loss(tree, task.labels)
+        assert clusters_of(trees.merges[t]) == clusters_of(tree.linkage_matrix[:, :2])
+        assert trees.losses[t] == pruning_loss(tree, task.labels)
 
 
 @given(some_settings)
@@ -78,31 +77,25 @@ def test_the_curve_is_that_of_notebook_41():
         task = draw_task(settings)
         D, merges = family_of(settings, task)
         exact, trees = piecewise_loss(D, task.labels, merges), all_trees(settings, task)
-        assert (
-            np.array_equal(trees.breaks, exact.breakpoints)
-            and np.array_equal(trees.curve.simplified().values, exact.simplified().values)
-            and np.array_equal(one_curve(settings, 0).breakpoints, exact.simplified().breakpoints)
-        )
+        assert np.array_equal(trees.breaks, exact.breakpoints)
+        assert np.array_equal(trees.curve.simplified().values, exact.simplified().values)
+        assert np.array_equal(one_curve(settings, 0).breakpoints, exact.simplified().breakpoints)
 
 
 @pytest.mark.parametrize("kind", TASKS)
 def test_tasks(kind):
     one, same, other = (draw_task(LinkSettings(kind, per_class=6, task=number)) for number in (3, 3, 4))
     n = 6 * len(one.names)
-    assert (
-        one.points.shape == (n, 2)
-        and np.bincount(one.labels).tolist() == [6] * len(one.names)
-        and len(one.metrics) == 3
-        and one.axes.endswith(".")
-    )
+    assert one.points.shape == (n, 2)
+    assert np.bincount(one.labels).tolist() == [6] * len(one.names)
+    assert len(one.metrics) == 3
+    assert one.axes.endswith(".")
     for D, again, different in zip(one.metrics, same.metrics, other.metrics):
-        assert (
-            np.isclose(D.mean(), 1)
-            and (D == again).all()
-            and (D == D.T).all()
-            and (D.diagonal() == 0).all()
-            and (D != different).any()
-        )
+        assert np.isclose(D.mean(), 1)
+        assert (D == again).all()
+        assert (D == D.T).all()
+        assert (D.diagonal() == 0).all()
+        assert (D != different).any()
 
 
 def test_a_cluster_that_stands_for_no_class_gets_one_that_is_left(monkeypatch):
@@ -189,12 +182,8 @@ def test_the_average_is_not_computed_twice(monkeypatch):
     list(link_events(LinkSettings(**SMALL), memory=known))
     again = list(link_events(LinkSettings(per_class=4, task=7, tasks=5), memory=known))
     fewer = list(link_events(LinkSettings(per_class=4, task=7, tasks=2), memory=known))
-    assert (
-        asked == [1, 2, 3, 4]  # the first is shown, and known from there
-        and [event["tasks"] for event in again[1:]] == [3, 5]
-        and [event["tasks"] for event in fewer[1:]] == [2]
-    )
-    assert (
-        again[-1] == list(link_events(LinkSettings(per_class=4, task=7, tasks=5)))[-1]
-        and fewer[-1] == list(link_events(LinkSettings(per_class=4, task=7, tasks=2)))[-1]
-    )
+    assert asked == [1, 2, 3, 4]  # the first is shown, and known from there
+    assert [event["tasks"] for event in again[1:]] == [3, 5]
+    assert [event["tasks"] for event in fewer[1:]] == [2]
+    assert again[-1] == list(link_events(LinkSettings(per_class=4, task=7, tasks=5)))[-1]
+    assert fewer[-1] == list(link_events(LinkSettings(per_class=4, task=7, tasks=2)))[-1]

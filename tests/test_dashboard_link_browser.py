@@ -83,10 +83,8 @@ def test_the_first_picture_is_the_pure_functions(live, data):
     assert live.page.locator("[data-show=curve] svg").bounding_box()["width"] > 400
     assert live.place() == 0 and live.shows(data) and live.fact("average").endswith("on 20 tasks")
     least, intervals = data["curve"].best()
-    assert (
-        live.fact("best here").startswith(f"{least:.3f}, α from")
-        and live.page.locator(".chc-target .mark-symbol path").count() == 200
-    )
+    assert live.fact("best here").startswith(f"{least:.3f}, α from")
+    assert live.page.locator(".chc-target .mark-symbol path").count() == 200
 
 
 def test_twenty_moves_ask_nobody_and_are_right(live, data, record_property, capsys):
@@ -110,11 +108,9 @@ def test_twenty_moves_ask_nobody_and_are_right(live, data, record_property, caps
         )
         assert live.place() == x and live.shows(data)
         trees.add(live.branches())
-    assert (
-        len(trees) > 5
-        and live.page.locator(".chc").get_attribute("data-asked") == asked
-        and live.page.evaluate("() => window.kept.every(element => element.isConnected)")
-    )
+    assert len(trees) > 5
+    assert live.page.locator(".chc").get_attribute("data-asked") == asked
+    assert live.page.evaluate("() => window.kept.every(element => element.isConnected)")
     record_property("median_ms", statistics.median(took))
     with capsys.disabled():
         print(f"  [slider to new picture, n = 200: median {statistics.median(took):.0f} ms of {len(took)}]", end="")

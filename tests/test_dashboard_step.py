@@ -54,22 +54,19 @@ def test_an_exact_run_is_insertion_clustering_and_rules_out_what_the_answers_say
         == learned
         == hidden
     )
-    assert asked == [q.items for each in insertions for q in each.questions] and [
-        each.item for each in insertions
-    ] == list(range(2, n))
+    assert asked == [q.items for each in insertions for q in each.questions]
+    assert [each.item for each in insertions] == list(range(2, n))
     for each in insertions:
         names = [v for v, *_ in each.vertices]
         S = [{v for v, share in zip(names, row) if share > 0} for row in each.shares]
         assert S[0] == set(names) and S[-1] == {each.sibling} and len(S) == len(each.questions) + 1
         for before, after, q in zip(S, S[1:], each.questions):
             left, right, rest = parts(each.vertices, q.pivot)
-            assert (
-                after == before & (right, left, rest)[q.answer]
-                and q.items[0] in left
-                and q.items[1] in right
-                and q.items[2] == each.item
-                and q.answer == q.truth
-            )
+            assert after == before & (right, left, rest)[q.answer]
+            assert q.items[0] in left
+            assert q.items[1] in right
+            assert q.items[2] == each.item
+            assert q.answer == q.truth
     tree = GrowingTree(n)
     tree.add_sibling(0, 1)
     for each in insertions:
@@ -93,20 +90,16 @@ def test_a_noisy_run_multiplies_shares_by_what_the_answers_say(n, shape, p, delt
                 parts(each.vertices, q.pivot)[2],
             )[q.answer]
             belief = np.array(before) * [p if v in named else 1 - p for v in names]
-            assert (
-                np.allclose(after, belief / belief.sum())
-                and q.truth == HierarchyOracle(hidden)(np.array([q.items])).item()
-            )
+            assert np.allclose(after, belief / belief.sum())
+            assert q.truth == HierarchyOracle(hidden)(np.array([q.items])).item()
             wrong += q.answer != q.truth
-        assert (
-            max(each.shares[-1]) == each.shares[-1][names.index(each.sibling)] and max(each.shares[-1]) >= 1 - delta / n
-        )
+        assert max(each.shares[-1]) == each.shares[-1][names.index(each.sibling)]
+        assert max(each.shares[-1]) >= 1 - delta / n
     data = step_data(StepSettings(n, shape, p, delta, seed))
-    assert (
-        data
-        == dict(questions=[len(each.questions) for each in insertions], wrong_answers=wrong, right=learned == hidden)
-        and wrong > 0
+    assert data == dict(
+        questions=[len(each.questions) for each in insertions], wrong_answers=wrong, right=learned == hidden
     )
+    assert wrong > 0
 
 
 def frames_of(event):
@@ -195,18 +188,16 @@ def test_everything_is_stored():
     assert set(stored_runs()) == {(*key, shape) for key in wanted for shape in SHAPE_NAMES}
     for (_, p, *_), row in stored_runs().items():
         assert len(row) == len(EXACT_N if p == "1" else NOISY_N) and row == sorted(row)
-    assert stored_questions("robust", "split", 0.7123, 0.05) == [] and stored_questions(
-        "insertion", "split", 0.7, 0.01
-    ) == stored_questions("insertion", "split")
+    assert stored_questions("robust", "split", 0.7123, 0.05) == []
+    assert stored_questions("insertion", "split", 0.7, 0.01) == stored_questions("insertion", "split")
 
 
 def test_the_chart_has_the_bounds_and_nothing_leaves_them():
     lines = {line["name"]: line for line in chart_lines("uniform", 0.8, 0.05)}
     assert len(lines) == 10 and all(len(line["n"]) == len(line["q"]) > 0 for line in lines.values())
     for at, n in enumerate(EXACT_N):
-        assert lines["all triplets, C(n, 3)"]["q"][at] == comb(n, 3) and lines["all pairs, C(n, 2)"]["q"][at] == comb(
-            n, 2
-        )
+        assert lines["all triplets, C(n, 3)"]["q"][at] == comb(n, 3)
+        assert lines["all pairs, C(n, 2)"]["q"][at] == comb(n, 2)
         assert (
             0.9 * lines["log₃ (2n−3)!!, anyone at least"]["q"][at]
             <= lines["insertion"]["q"][at]
@@ -217,10 +208,8 @@ def test_the_chart_has_the_bounds_and_nothing_leaves_them():
         ("theorem 3.2: 469 n log₂ n, quick clustering on average", "quick clustering"),
         ("theorem 5.1: robust insertion at most", "robust insertion"),
     ):
-        assert lines[bound]["n"] == lines[measured]["n"] and all(
-            most > q for most, q in zip(lines[bound]["q"], lines[measured]["q"])
-        )
+        assert lines[bound]["n"] == lines[measured]["n"]
+        assert all(most > q for most, q in zip(lines[bound]["q"], lines[measured]["q"]))
     exact = {line["name"]: line["q"] for line in chart_lines("uniform", 1.0, 0.05)}
-    assert (
-        exact["robust insertion"] == exact["Bayesian insertion"] == [] and exact["insertion"] == lines["insertion"]["q"]
-    )
+    assert exact["robust insertion"] == exact["Bayesian insertion"] == []
+    assert exact["insertion"] == lines["insertion"]["q"]

@@ -55,20 +55,16 @@ def through_the_last_item(page, settings):
     start = page.at()
     for row, question in enumerate(last.questions):
         a, b = (LETTERS[item] for item in question.items[:2])
-        assert (
-            page.text(".chc-words") == f"Which two of {a}, {b} and the new item {x} belong together?"
-            and page.text(".chc-answer") == ""
-            and page.candidates() == candidates(last, row)
-        )
+        assert page.text(".chc-words") == f"Which two of {a}, {b} and the new item {x} belong together?"
+        assert page.text(".chc-answer") == ""
+        assert page.candidates() == candidates(last, row)
         page.key("ArrowRight")
         pair = (f"{x} and {b}", f"{x} and {a}", f"{a} and {b}")[question.answer]
         assert page.text(".chc-answer").startswith(pair + ". So ") and page.candidates() == candidates(last, row + 1)
         page.key("ArrowRight")
-    assert (
-        page.text(".chc-words").startswith(f"{x} becomes the sibling of")
-        and page.candidates() == {last.sibling}
-        and "it is the hidden tree" in page.text(".chc-answer")
-    )
+    assert page.text(".chc-words").startswith(f"{x} becomes the sibling of")
+    assert page.candidates() == {last.sibling}
+    assert "it is the hidden tree" in page.text(".chc-answer")
     assert page.page.locator("button[data-key=ArrowRight]").is_disabled()
     for _ in range(2 * len(last.questions)):
         page.key("ArrowLeft")
@@ -94,12 +90,10 @@ def test_buttons_skip_items_and_end_at_the_ends(live):
     assert live.fact("item").startswith("L, ")
     for _ in range(12):
         live.key("PageUp")
-    assert (
-        live.at() == 0
-        and live.fact("item").startswith("C, ")
-        and live.page.locator("button[data-key=ArrowLeft]").is_disabled()
-        and live.page.locator("button[data-key=PageUp]").is_disabled()
-    )
+    assert live.at() == 0
+    assert live.fact("item").startswith("C, ")
+    assert live.page.locator("button[data-key=ArrowLeft]").is_disabled()
+    assert live.page.locator("button[data-key=PageUp]").is_disabled()
     live.click("ArrowRight")
     assert live.at() == 1
     live.click("ArrowLeft")
@@ -112,9 +106,8 @@ def test_controls_change_run_and_chart(live):
     live.press("p", *["ArrowLeft"] * 2)
     assert live.text(".chc-slider[data-name=p] output") == "0.9" and len(live.page.evaluate(solid)) == 10
     noisy = watch(StepSettings(p=0.9))[0][-1]
-    assert live.text(".chc-words").startswith(
-        f"Which two of {LETTERS[noisy.questions[0].items[0]]}, "
-    ) and "% of the belief" in live.fact("parts")
+    assert live.text(".chc-words").startswith(f"Which two of {LETTERS[noisy.questions[0].items[0]]}, ")
+    assert "% of the belief" in live.fact("parts")
     live.press("p", "End")
     live.choose("shape", "caterpillar")
     through_the_last_item(live, StepSettings(shape="caterpillar"))

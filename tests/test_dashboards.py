@@ -108,11 +108,9 @@ def test_the_last_request_is_always_answered_in_full(waits):
     assert worker.wait(20)
     worker.close()
     numbers = [event["number"] for event in stage.events]
-    assert (
-        numbers == sorted(numbers)
-        and [event["kind"] for event in stage.events[-3:]] == ["part", "part", "done"]
-        and numbers[-3:] == [len(waits) - 1] * 3
-    )
+    assert numbers == sorted(numbers)
+    assert [event["kind"] for event in stage.events[-3:]] == ["part", "part", "done"]
+    assert numbers[-3:] == [len(waits) - 1] * 3
     assert worker.n_finished + worker.n_dropped == len(waits)
     assert all(numbers.count(number) == 3 for number, pause in enumerate(waits) if pause)
 
@@ -131,9 +129,8 @@ def test_progress_is_published_only_when_work_is_long():
         assert worker.wait(20)
         worker.close()
         progress = [event for event in seen if event["kind"] == "progress" and event["number"] == show_after]
-        assert len(progress) == expected and all(
-            event["text"] == "counting" and event["total"] == 5 for event in progress
-        )
+        assert len(progress) == expected
+        assert all(event["text"] == "counting" and event["total"] == 5 for event in progress)
 
 
 @pytest.mark.parametrize(
@@ -232,12 +229,10 @@ def test_events_are_json_and_the_heat_map_is_the_similarity():
     model, w = events[0], instance.model.similarity
     shades = read_png(model["show"]["heat"]["src"]).astype(int)
     off = ~np.eye(12, dtype=bool)
-    assert (
-        model["kind"] == "model"
-        and (np.diag(shades) == 255).all()
-        and shades[off].min() == 0
-        and shades[off].max() == 254
-    )
+    assert model["kind"] == "model"
+    assert (np.diag(shades) == 255).all()
+    assert shades[off].min() == 0
+    assert shades[off].max() == 254
     assert (
         np.abs(shades[off] / 254 * (w[off].max() - w[off].min()) + w[off].min() - w[off]).max()
         <= 0.5 / 254 * np.ptp(w[off]) + 1e-12
@@ -248,12 +243,10 @@ def test_a_move_of_p_keeps_what_does_not_depend_on_it():
     before = PlantedInstance(PlantedSettings(p=0.01, n_pure=2))
     made = {name: before.tree(name) for name in ("SL", "CL", "4–AL")}
     after = PlantedInstance(PlantedSettings(p=0.02, n_pure=2), before)
-    assert (
-        after.model is before.model
-        and after.tree("SL") is made["SL"]
-        and after.tree("CL") is made["CL"]
-        and "4–AL" not in after.given
-    )
+    assert after.model is before.model
+    assert after.tree("SL") is made["SL"]
+    assert after.tree("CL") is made["CL"]
+    assert "4–AL" not in after.given
     other = PlantedInstance(PlantedSettings(p=0.01, n_pure=2, seed=1), before)
     assert not other.asked and not other.given
 
@@ -292,10 +285,8 @@ def test_extremes(case):
 
 def test_extremes_say_what_they_should():
     data = planted_data(PlantedSettings(p=1e-9, methods=planted_methods))
-    assert (
-        all("No comparison was seen" in data["why"][name] for name in planted_methods if name not in ("SL", "CL"))
-        and "SL" not in data["why"]
-    )
+    assert all("No comparison was seen" in data["why"][name] for name in planted_methods if name not in ("SL", "CL"))
+    assert "SL" not in data["why"]
     assert all(
         "cannot be compared" in text for text in planted_data(PlantedSettings(n_pure=1, n_levels=1))["why"].values()
     )
@@ -321,10 +312,8 @@ def test_hypotheses_against_the_printed_formulas():
     gap = 0.5 * np.exp(-9 / 4)
     small = 0.25 / 100 * np.exp(-18)
     assert found["Theorem 1", "SL and CL find the tree"].needs == pytest.approx(4 * np.log(128) ** 0.5)
-    assert (
-        found["Theorem 1, converse", "SL fails (N₀ large)"].needs == pytest.approx(np.log(8) ** 0.5 / 4)
-        and not found["Theorem 1, converse", "SL fails (N₀ large)"].holds
-    )
+    assert found["Theorem 1, converse", "SL fails (N₀ large)"].needs == pytest.approx(np.log(8) ** 0.5 / 4)
+    assert not found["Theorem 1, converse", "SL fails (N₀ large)"].holds
     assert found["Theorem 2", "4K–AL–act finds the tree"].needs == pytest.approx(4 * 8 / small)
     assert found["Theorem 2", "q > C·4^L/(NΔ⁴)·ln(N/η)"].needs == pytest.approx(
         192 * 64 / (64 * small**4) * np.log(128)
@@ -349,11 +338,9 @@ def test_which_initial_clusters_theorem_4_speaks_about():
     def m_of(n_pure, name):
         return next(h for h in hypotheses(PlantedSettings(n_pure=n_pure)) if h.about.startswith(f"{name} finds"))
 
-    assert (
-        m_of(9, "4–AL–I3").about.endswith("m = 3")
-        and m_of(10, "4–AL–I3").needs == float("inf")
-        and not m_of(10, "4–AL–I3").holds
-    )
+    assert m_of(9, "4–AL–I3").about.endswith("m = 3")
+    assert m_of(10, "4–AL–I3").needs == float("inf")
+    assert not m_of(10, "4–AL–I3").holds
     assert m_of(1, "4–AL").needs == float("inf")  # m ≤ N0/2 leaves nothing for N0 = 1
 
 

@@ -634,9 +634,8 @@ def test_newsgroups_from_an_archive_of_its_form(tmp_path):
         "subject",
         "äh",
     )  # in at least five messages, two letters or more
-    assert read["features"].toarray()[[0, 2]].tolist() == [[1, 1, 1, 0, 0, 1, 1], [1, 1, 1, 4, 2, 1, 1]] and read[
-        "labels"
-    ].tolist() == [0, 0, 1, 1, 1, 1, 1, 1]
+    assert read["features"].toarray()[[0, 2]].tolist() == [[1, 1, 1, 0, 0, 1, 1], [1, 1, 1, 4, 2, 1, 1]]
+    assert read["labels"].tolist() == [0, 0, 1, 1, 1, 1, 1, 1]
 
 
 def test_png_with_a_palette_and_in_colour():
@@ -666,9 +665,8 @@ def test_omniglot_from_archives_of_their_form(tmp_path, dataset_or_skip):
     [(_, made)] = readers.convert_omniglot(zip_of(tmp_path / "i.zip", pictures), zip_of(tmp_path / "s.zip", texts))
     (tmp_path / "o.npz").write_bytes(made)
     read = readers.read_omniglot(tmp_path / "o.npz")
-    assert len(read["objects"]) == len(some) and [x.split("/")[0] for x in read["objects"]] == [
-        o.objects[i].split("/")[0] for i in some
-    ]
+    assert len(read["objects"]) == len(some)
+    assert [x.split("/")[0] for x in read["objects"]] == [o.objects[i].split("/")[0] for i in some]
     assert np.array_equal(np.asarray(read["images"]), np.array([o.images[i] for i in some]))
     for row, i in enumerate(some):
         assert all(

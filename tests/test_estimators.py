@@ -32,12 +32,10 @@ def answers(planted):
 
 def test_fit_returns_the_estimator_with_all_it_promises(planted, answers):
     model = ComparisonHC("4-al", n_clusters=4)
-    assert (
-        model.fit(answers) is model
-        and isinstance(model, BaseEstimator)
-        and isinstance(model, ClusterMixin)
-        and is_clusterer(model)
-    )
+    assert model.fit(answers) is model
+    assert isinstance(model, BaseEstimator)
+    assert isinstance(model, ClusterMixin)
+    assert is_clusterer(model)
     tree = quadruplet_average_linkage(answers)
     assert model.dendrogram_ == tree and isinstance(model.dendrogram_, Dendrogram)
     np.testing.assert_array_equal(model.linkage_matrix_, tree.linkage_matrix)
@@ -192,11 +190,8 @@ def test_flat_fit_gives_all_it_promises(triplets):
     found = spur(adds3(answers), len(answers))
     np.testing.assert_array_equal(model.labels_, found.labels)
     np.testing.assert_array_equal(model.similarity_, adds3(answers))
-    assert (model.n_clusters_, model.n_objects_, model.components_.tolist()) == (
-        3,
-        24,
-        [0] * 24,
-    ) and adjusted_rand_index(planted, model.labels_) == 1
+    assert (model.n_clusters_, model.n_objects_, model.components_.tolist()) == (3, 24, [0] * 24)
+    assert adjusted_rand_index(planted, model.labels_) == 1
     assert isinstance(model.result_, SpurResult) and isinstance(model.certificate_, Certificate)
 
 
@@ -204,11 +199,9 @@ def test_flat_fit_gives_all_it_promises(triplets):
 @pytest.mark.parametrize("k", [1, 2, 3, 5, 24])
 def test_flat_exactly_that_many_clusters(triplets, similarity, k):
     model = ComparisonClustering(similarity, n_clusters=k).fit(triplets[0])
-    assert (
-        sorted(set(model.labels_.tolist())) == list(range(k))
-        and model.n_clusters_ == k
-        and (model.certificate_ is None or model.certificate_.n_clusters == k)
-    )
+    assert sorted(set(model.labels_.tolist())) == list(range(k))
+    assert model.n_clusters_ == k
+    assert model.certificate_ is None or model.certificate_.n_clusters == k
 
 
 def test_flat_answers_that_fall_apart_warn_and_say_where():
@@ -234,9 +227,8 @@ def test_flat_warns_where_an_sdp_does_not_converge(unclear, parameters):
     "Labels come all the same, no proof does; with iterations enough, nothing is said."
     with pytest.warns(NotConvergedWarning, match="stopped after 1 iterations"):
         model = ComparisonClustering(max_iter=1, **parameters).fit(unclear)
-    assert model.certificate_ is None and len(set(model.labels_)) == model.n_clusters_ == parameters.get(
-        "n_clusters", model.n_clusters_
-    )
+    assert model.certificate_ is None
+    assert len(set(model.labels_)) == model.n_clusters_ == parameters.get("n_clusters", model.n_clusters_)
     assert not getattr(model.result_, "solution", model.result_).converged
     with warnings.catch_warnings():
         warnings.simplefilter("error", NotConvergedWarning)
@@ -259,15 +251,13 @@ def test_flat_command_says_on_the_error_stream_what_did_not_converge(unclear, wo
     monkeypatch.setattr("comparison_hc.estimators.ComparisonClustering", partial(ComparisonClustering, max_iter=1))
     code, out, err = call()
     lines = err.splitlines()
-    assert (
-        code == 0
-        and lines
-        and all(
-            line.startswith("comparison-hc: warning: SDP-") and "stopped after 1 iterations" in line for line in lines
-        )
-        and "cluster 1" in out
-        and "cluster 0" in out
+    assert code == 0
+    assert lines
+    assert all(
+        line.startswith("comparison-hc: warning: SDP-") and "stopped after 1 iterations" in line for line in lines
     )
+    assert "cluster 1" in out
+    assert "cluster 0" in out
 
 
 @pytest.mark.parametrize(

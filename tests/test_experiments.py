@@ -154,17 +154,10 @@ def test_a_surrounding_parallel_config_is_followed():
 def test_the_table():
     grid = parameter_grid(x=[2, 3]) + [{"x": 1}]
     table = run_experiment(several, grid)
-    assert table.columns.tolist() == ["x", "run_seed", "method", "value", "seconds"] and table.x.tolist() == [
-        2,
-        2,
-        3,
-        3,
-        3,
-        1,
-    ]
-    assert (
-        table.method.tolist() == list("ababca") and (table.seconds >= 0).all() and table.dtypes["run_seed"] == np.int64
-    )
+    assert table.columns.tolist() == ["x", "run_seed", "method", "value", "seconds"]
+    assert table.x.tolist() == [2, 2, 3, 3, 3, 1]
+    assert table.method.tolist() == list("ababca") and (table.seconds >= 0).all()
+    assert table.dtypes["run_seed"] == np.int64
     assert table.run_seed.tolist() == [run_seed({"x": x}) for x in table.x]
     assert np.random.default_rng(int(table.run_seed[5])).normal() == table.value[5]
 
@@ -188,21 +181,17 @@ def test_kinds_of_values_survive_the_journal(tmp_path):
     fresh, journalled = run_experiment(kinds, grid), run_experiment(kinds, grid, tmp_path / "j")
     same(fresh, journalled)
     same(fresh, run_experiment(kinds, grid, tmp_path / "j"))
-    assert (
-        fresh.d[0] == (1, 2.5)
-        and fresh.t[0] == (1, "x")
-        and fresh.c.dtype == bool
-        and fresh.a[0] == float(np.float32(0.1))
-        and fresh.j[0] == 2**70
-    )
+    assert fresh.d[0] == (1, 2.5)
+    assert fresh.t[0] == (1, "x")
+    assert fresh.c.dtype == bool
+    assert fresh.a[0] == float(np.float32(0.1))
+    assert fresh.j[0] == 2**70
     assert np.signbit(fresh.h[0]) and np.isnan(fresh.f[0]) and len(set(fresh.run_seed)) == 6
 
 
 def test_seeds_are_for_ever():
-    assert (
-        run_seed({"delta": 0.1, "repetition": 3}) == 194818242941898
-        and run_seed({"repetition": 3, "delta": 0.1}) == 194818242941898
-    )
+    assert run_seed({"delta": 0.1, "repetition": 3}) == 194818242941898
+    assert run_seed({"repetition": 3, "delta": 0.1}) == 194818242941898
     assert run_seed({}, 5) == int.from_bytes(
         __import__("hashlib").sha256(b'{"parameters":{},"seed":5}').digest()[:6], "big"
     )
@@ -447,11 +436,9 @@ def test_failures_are_reported_at_the_end_and_tried_again(tmp_path, options):
             run_experiment(fragile, grid, path, **options)
         assert path.read_bytes().count(b"\n") == lines
     error = caught.value
-    assert (
-        error.table.x.tolist() == [0, 2, 4]
-        and [f["run"]["x"] for f in error.failures] == [1, 3]
-        and "in fragile" in error.failures[0]["trace"]
-    )
+    assert error.table.x.tolist() == [0, 2, 4]
+    assert [f["run"]["x"] for f in error.failures] == [1, 3]
+    assert "in fragile" in error.failures[0]["trace"]
     again = pickle.loads(pickle.dumps(error))
     assert str(again) == str(error) and again.table.equals(error.table)
     broken.unlink()
@@ -468,11 +455,9 @@ def test_many_failures_make_a_short_message():
 
     with pytest.raises(ExperimentError) as caught:
         run_experiment(never, parameter_grid(x=range(30)))
-    assert (
-        len(caught.value.failures) == 30
-        and "… and 10 more" in str(caught.value)
-        and caught.value.table.columns.tolist() == ["x", "run_seed", "seconds"]
-    )
+    assert len(caught.value.failures) == 30
+    assert "… and 10 more" in str(caught.value)
+    assert caught.value.table.columns.tolist() == ["x", "run_seed", "seconds"]
 
 
 @pytest.mark.parametrize(
@@ -602,29 +587,23 @@ def test_claims():
         Claim("Water | is wet.", np.float64(0.123456), np.bool_(True), "Fig. 1"),
         Claim("Fire is cold.", "1000 °C", False),
     )
-    assert (
-        yes
-        and not no
-        and type(yes.holds) is bool
-        and type(yes.measured) is float
-        and hash(yes) == hash(Claim("Water | is wet.", 0.123456, True, "Fig. 1"))
-    )
+    assert yes
+    assert not no
+    assert type(yes.holds) is bool
+    assert type(yes.measured) is float
+    assert hash(yes) == hash(Claim("Water | is wet.", 0.123456, True, "Fig. 1"))
     table = claims_table([yes, no])
-    assert (
-        len(table) == 2
-        and table.n_hold == 1
-        and list(table) == [yes, no]
-        and table.frame.holds.tolist() == [True, False]
-    )
+    assert len(table) == 2
+    assert table.n_hold == 1
+    assert list(table) == [yes, no]
+    assert table.frame.holds.tolist() == [True, False]
     assert repr(table).splitlines() == [
         "✓ holds: Water | is wet. — 0.1235 (Fig. 1)",
         "✗ does not hold: Fire is cold. — 1000 °C",
         "1 of 2 claims hold",
     ]
-    assert (
-        "Water \\| is wet. | Fig. 1 | 0.1235 | ✓ holds" in table._repr_markdown_()
-        and "where" not in claims_table([no])._repr_markdown_()
-    )
+    assert "Water \\| is wet. | Fig. 1 | 0.1235 | ✓ holds" in table._repr_markdown_()
+    assert "where" not in claims_table([no])._repr_markdown_()
     with pytest.raises(AttributeError):
         yes.holds = False
     aside = Claim("Ice is cold.", 1, True, aside=claims.BY_CONSTRUCTION)
@@ -696,12 +675,10 @@ def test_results_come_back(tmp_path, rows):
     table = pd.DataFrame(rows, columns=list(kinds_of_columns)).assign(seconds=1.5)
     path = save_results("name", table, tmp_path)
     back = load_results("name", tmp_path)
-    assert (
-        back.columns.tolist() == list(kinds_of_columns)
-        and back.i.tolist() == table.i.tolist()
-        and back.b.tolist() == table.b.tolist()
-        and back.w.tolist() == table.w.tolist()
-    )
+    assert back.columns.tolist() == list(kinds_of_columns)
+    assert back.i.tolist() == table.i.tolist()
+    assert back.b.tolist() == table.b.tolist()
+    assert back.w.tolist() == table.w.tolist()
     np.testing.assert_allclose(back.f.astype(float), table.f, rtol=1e-5)
     before = path.read_bytes()
     assert save_results("name", back, tmp_path).read_bytes() == before or not np.array_equal(
@@ -752,12 +729,10 @@ def test_times_are_kept_by_name(tmp_path, registry):
     for name in ("toy-fig1", "a-fig0", "toy-fig1"):
         path = save_time(reproduce(name, quick=False), tmp_path)
     times = load_results("times", tmp_path)
-    assert (
-        path == tmp_path / "times.csv"
-        and times["name"].tolist() == ["a-fig0", "toy-fig1"]
-        and times["runs"].tolist() == [5, 3]
-        and (times["hours"] > 0).all()
-    )
+    assert path == tmp_path / "times.csv"
+    assert times["name"].tolist() == ["a-fig0", "toy-fig1"]
+    assert times["runs"].tolist() == [5, 3]
+    assert (times["hours"] > 0).all()
     before = path.read_bytes()
     for wrong in (reproduce("toy-fig1"), None):
         with pytest.raises(InputError, match="^done must be"):

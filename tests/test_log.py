@@ -138,12 +138,10 @@ def test_old_curves(old, tmp_path):
 
 def test_old_sessions(old, tmp_path):
     session = Session(["ä", "bee", "cat", "dog"], old("asking.jsonl"))
-    assert (
-        session.state.settings.person == "Zoë"
-        and [answer.answer for answer in session.state.answers] == [3, 0]
-        and session.state.careful == 0.8
-        and session.report == ""
-    )
+    assert session.state.settings.person == "Zoë"
+    assert [answer.answer for answer in session.state.answers] == [3, 0]
+    assert session.state.careful == 0.8
+    assert session.report == ""
     before = session.path.read_bytes()
     assert before == (OLD / "asking.jsonl").read_bytes()
     new = Session(["ä", "bee", "cat", "dog"], tmp_path / "new", "Zoë")
@@ -447,9 +445,8 @@ def test_packed_answers_are_read_again_and_the_same_bits(tmp_path, ending):
     answers.to_csv(path)
     first = path.read_bytes()
     answers.to_csv(path)
-    assert read_comparisons(path).array.tolist() == answers.array.tolist() and (
-        path.read_bytes() == first or "zip" in ending
-    )
+    assert read_comparisons(path).array.tolist() == answers.array.tolist()
+    assert path.read_bytes() == first or "zip" in ending
 
 
 @pytest.mark.skipif(os.name != "posix", reason="kills a process")

@@ -402,11 +402,9 @@ def test_cut_after_any_byte_the_finished_run_is_the_same(tmp_path):
             journal = Journal(recording, short)
             assert run(adaptive(9, 4), journal) == result
         complete = max(0, (whole[:b] + b"\n").count(b"}\n") - 1)
-        assert (
-            short.read_bytes().rstrip() == whole.rstrip()
-            and recording.n_skipped == complete
-            and recording.n_queries == len(questions)
-        )
+        assert short.read_bytes().rstrip() == whole.rstrip()
+        assert recording.n_skipped == complete
+        assert recording.n_queries == len(questions)
         torn = (
             whole[:b].rpartition(b"\n")[2] if b"\n" in whole[:b] else b""
         )  # before the first line end there is no answer to lose
@@ -700,11 +698,9 @@ def test_everything_at_rate_one_is_every_strict_comparison_once(n, seed, levels)
         (sample_quadruplets(w, 1.0, seed), quadruplets),
         (sample_triplets(w, 1.0, seed), triplets),
     ):
-        assert (
-            set(map(tuple, sample.array.tolist())) == everything
-            and len(sample) == len(everything)
-            and sample.n_objects == n
-        )
+        assert set(map(tuple, sample.array.tolist())) == everything
+        assert len(sample) == len(everything)
+        assert sample.n_objects == n
         assert not sample.array.flags.writeable
 
 
@@ -728,9 +724,8 @@ def test_every_question_is_equally_likely(sample, n_questions, size):
 
 def test_relabelling_and_transforming(n=8):
     w = similarities(n, 5)
-    assert sample_quadruplets(w, 0.5, 1) == sample_quadruplets(w**3, 0.5, 1) and sample_triplets(
-        w, 0.5, 1
-    ) == sample_triplets(w**3, 0.5, 1)
+    assert sample_quadruplets(w, 0.5, 1) == sample_quadruplets(w**3, 0.5, 1)
+    assert sample_triplets(w, 0.5, 1) == sample_triplets(w**3, 0.5, 1)
     keep = w.copy()
     sample_quadruplets(w, 20, 0), sample_triplets(w, 20, 0)
     assert np.array_equal(w, keep)

@@ -197,17 +197,13 @@ def test_linkage_by_questions(seed):
     W = planted_hierarchy(5, 2, 0.8, 0.1, 0.1, seed).similarity
     D, oracle = as_distances(W), Counting(SimilarityOracle(W))
     result = run(ordinal_linkage(20, 0.3, rng=seed), oracle)
-    assert (
-        isinstance(result, OrdinalLinkage)
-        and np.array_equal(result.ranks, distance_ranks(D))
-        and 0 < oracle.n_queries < 190 * 189 / 2
-    )
-    assert result.dendrogram == alpha_linkage(distance_ranks(D), 0.3) and set(result.certain) == set(
-        scale_invariant_clusters(D)
-    )
-    assert set(result.certain) | set(result.undecided) == clusters_of(result.dendrogram) and not set(
-        result.certain
-    ) & set(result.undecided)
+    assert isinstance(result, OrdinalLinkage)
+    assert np.array_equal(result.ranks, distance_ranks(D))
+    assert 0 < oracle.n_queries < 190 * 189 / 2
+    assert result.dendrogram == alpha_linkage(distance_ranks(D), 0.3)
+    assert set(result.certain) == set(scale_invariant_clusters(D))
+    assert set(result.certain) | set(result.undecided) == clusters_of(result.dendrogram)
+    assert not set(result.certain) & set(result.undecided)
     for alpha in (0, 1):
         assert run(ordinal_linkage(20, alpha), oracle).dendrogram.same_tree(alpha_linkage(D, alpha))
 
@@ -225,11 +221,9 @@ def test_distances_turn_the_order_round(scale):
 
 def test_the_formulas_of_the_scales():
     S = [[5, 4, 0], [4, 5, 3], [0, 3, 5]]
-    assert (
-        as_distances(S)[0].tolist() == [0, 0, 4]
-        and as_distances(S, "root")[0].tolist() == [0, 0, 2]
-        and as_distances(S, "ranks").tolist() == [[0, 1, 3], [1, 0, 2], [3, 2, 0]]
-    )
+    assert as_distances(S)[0].tolist() == [0, 0, 4]
+    assert as_distances(S, "root")[0].tolist() == [0, 0, 2]
+    assert as_distances(S, "ranks").tolist() == [[0, 1, 3], [1, 0, 2], [3, 2, 0]]
 
 
 D8 = np.abs(np.subtract.outer(np.arange(8.0) ** 2, np.arange(8.0) ** 2))

@@ -721,10 +721,8 @@ def test_the_command_understands_roles(capsys, tmp_path, monkeypatch):
     written(tmp_path / "a.csv", ["anchor", "l", "r", "answer", "phase", "n"], rows)
     roles = "--columns anchor,l,r --answer answer --weight n --where phase=test --drop-invalid"
     code, out, err = run(capsys, "a.csv", *roles.split())
-    assert (
-        code == 0
-        and "1 of 5 rows of a.csv that meet the condition are left out: 1 compares a thing with itself (line 6)" in err
-    )
+    assert code == 0
+    assert "1 of 5 rows of a.csv that meet the condition are left out: 1 compares a thing with itself (line 6)" in err
     (line,) = [line for line in out.splitlines() if line.startswith("answers")]
     assert line.split()[-1] == "8"
     salmon_file(tmp_path / "responses.csv", True)

@@ -34,11 +34,9 @@ NAMES = ("f19-fig2", "f19-figS1")
 def test_groups_are_pure_and_of_the_given_size(size):
     labels = np.random.default_rng(0).permutation(np.repeat(range(8), 30))
     groups = r19.pure_groups(labels, size, 1)
-    assert (
-        sorted(sum(groups, [])) == list(range(240))
-        and {len(g) for g in groups} == {size}
-        and all(len(set(labels[g])) == 1 for g in groups)
-    )
+    assert sorted(sum(groups, [])) == list(range(240))
+    assert {len(g) for g in groups} == {size}
+    assert all(len(set(labels[g])) == 1 for g in groups)
 
 
 def test_groups_are_uniform_and_remainders_are_one_group_a_cluster():
@@ -69,11 +67,9 @@ def test_a_run_has_one_row_a_method_and_equal_budgets(p):
     assert tuple(row["method"] for row in rows) == r19.planted_methods and all(-1 <= row["aari"] <= 1 for row in rows)
     asked = {row["method"]: row["comparisons"] for row in rows}
     assert len({asked[name] for name in r19.planted_methods[2:]}) == 1
-    assert (
-        abs(asked["4–AL"] / n_quadruplet_questions(40) - p) < 0.1 * p
-        and asked["SL"] <= 2 * 40**2
-        and asked["CL"] <= 3 * 40**2
-    )
+    assert abs(asked["4–AL"] / n_quadruplet_questions(40) - p) < 0.1 * p
+    assert asked["SL"] <= 2 * 40**2
+    assert asked["CL"] <= 3 * 40**2
     assert rows == r19.planted_run(0.1, p, 5, 0, np.random.default_rng(3))
 
 
@@ -83,18 +79,15 @@ def test_passive_methods_share_one_sample_and_p_one_is_all_answers():
     groups = {3: r19.pure_groups(np.repeat([0, 1], 8), 3, 0)}
     trees, n = r19._passive_trees(w, 0.3, groups, np.random.default_rng(5))
     answers = sample_quadruplets(w, 0.3, np.random.default_rng(5))
-    assert (
-        n == len(answers)
-        and trees["4–AL"].same_tree(quadruplet_average_linkage(answers))
-        and trees["4–AL–I3"].same_tree(quadruplet_average_linkage(answers, initial=groups[3]))
-    )
+    assert n == len(answers)
+    assert trees["4–AL"].same_tree(quadruplet_average_linkage(answers))
+    assert trees["4–AL–I3"].same_tree(quadruplet_average_linkage(answers, initial=groups[3]))
     for name, own in (("4K–AL", False), ("4K–AL, self-pairs", True)):
         assert trees[name].same_tree(kernel_average_linkage(kernel_passive(answers, self_pairs=own)))
     every, _ = r19._passive_trees(w, 1.0, groups, np.random.default_rng(5))
     all_answers = sample_quadruplets(w, 1.0, 0)
-    assert every["4–AL"].same_tree(quadruplet_average_linkage(all_answers)) and every["4K–AL"].same_tree(
-        kernel_average_linkage(kernel_passive(all_answers))
-    )
+    assert every["4–AL"].same_tree(quadruplet_average_linkage(all_answers))
+    assert every["4K–AL"].same_tree(kernel_average_linkage(kernel_passive(all_answers)))
 
 
 def test_without_noise_every_method_that_sees_enough_is_right():
@@ -120,26 +113,13 @@ def test_grids_are_the_papers():
         NAMES, ([0.01, 0.1, 1.0], [0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.07, 0.08, 0.09, 0.1, 1.0])
     ):
         full = pd.DataFrame(known[name].full_grid)
-        assert sorted(full["p"].unique()) == proportions and full["delta"].drop_duplicates().tolist() == [
-            0.02,
-            0.04,
-            0.06,
-            0.08,
-            0.1,
-            0.12,
-            0.14,
-            0.16,
-            0.18,
-            0.2,
-        ]
-        assert (
-            set(full["n_pure"]) == {30}
-            and set(full["repetition"]) == set(range(10))
-            and len(full) == 100 * len(proportions)
-        )
-        assert {row["n_pure"] for row in known[name].quick_grid} == {8} and {
-            row["p"] for row in known[name].quick_grid
-        } == set(proportions)
+        assert sorted(full["p"].unique()) == proportions
+        assert full["delta"].drop_duplicates().tolist() == [0.02, 0.04, 0.06, 0.08, 0.1, 0.12, 0.14, 0.16, 0.18, 0.2]
+        assert set(full["n_pure"]) == {30}
+        assert set(full["repetition"]) == set(range(10))
+        assert len(full) == 100 * len(proportions)
+        assert {row["n_pure"] for row in known[name].quick_grid} == {8}
+        assert {row["p"] for row in known[name].quick_grid} == set(proportions)
 
 
 def test_figure_2_is_a_part_of_s1():
@@ -329,13 +309,11 @@ def test_summary_is_mean_and_deviation_in_the_order_of_the_grid():
         ]
     )
     got = r19.planted_summary(table)
-    assert (
-        got["method"].tolist() == ["SL", "CL"]
-        and got["aari"].tolist() == [0, 0.75]
-        and got["sd"].tolist() == [0, 0.25]
-        and got["exact"].tolist() == [0, 0.5]
-        and got["snr"].tolist() == [2, 2]
-    )
+    assert got["method"].tolist() == ["SL", "CL"]
+    assert got["aari"].tolist() == [0, 0.75]
+    assert got["sd"].tolist() == [0, 0.25]
+    assert got["exact"].tolist() == [0, 0.5]
+    assert got["snr"].tolist() == [2, 2]
 
 
 # ---- kept results
@@ -366,14 +344,12 @@ def test_full_results_are_preferred_and_their_absence_is_said(tmp_path):
     quick = summary_of(AS_THE_PAPER_SAYS, n_pure=8)
     save_results("f19-fig2-quick", quick, tmp_path)
     kept, kind = readings.kept_results("f19-fig2", tmp_path)
-    assert kind == "quick" and f19_figures.describe_setting(kept, kind).startswith(
-        "QUICK SETTING, not the paper's: N₀ = 8"
-    )
+    assert kind == "quick"
+    assert f19_figures.describe_setting(kept, kind).startswith("QUICK SETTING, not the paper's: N₀ = 8")
     save_results("f19-fig2", summary_of(AS_THE_PAPER_SAYS), tmp_path)
     kept, kind = readings.kept_results("f19-fig2", tmp_path)
-    assert kind == "full" and f19_figures.describe_setting(kept, kind).startswith(
-        "THE PAPER'S SETTING: N₀ = 30 (N = 240), 5 values"
-    )
+    assert kind == "full"
+    assert f19_figures.describe_setting(kept, kind).startswith("THE PAPER'S SETTING: N₀ = 30 (N = 240), 5 values")
 
 
 def test_a_point_of_the_kept_results_is_what_the_code_gives():
@@ -392,12 +368,10 @@ def test_every_method_has_its_own_colour_and_shape():
 
     assert len(set(f19_figures._COLOURS)) == len(set(r19.SHAPES)) == len(r19.planted_methods)
     text = vl_convert.vegalite_to_svg(f19_figures.planted_chart(summary_of(AS_THE_PAPER_SAYS)).to_json()).lower()
-    assert (
-        "p = 0.01" in text
-        and "p = 1" in text
-        and "δ/σ" in text
-        and all(name.lower() in text for name in r19.planted_methods)
-    )
+    assert "p = 0.01" in text
+    assert "p = 1" in text
+    assert "δ/σ" in text
+    assert all(name.lower() in text for name in r19.planted_methods)
     assert all(text.count(colour.lower()) >= 2 for colour in f19_figures._COLOURS)
 
 
@@ -429,20 +403,15 @@ def test_command_writes_the_quick_result(small, capsys, tmp_path, monkeypatch):
     assert main(["reproduce", "f19-fig2", "--quick", "--jobs", "1"]) == 0
     out, err = capsys.readouterr()
     folder = tmp_path / "reproductions"
-    assert {path.name for path in folder.iterdir()} == {
-        "f19-fig2.jsonl",
-        "f19-fig2-quick.csv",
-        "f19-fig2-quick.svg",
-    } and err == ""
+    assert {path.name for path in folder.iterdir()} == {"f19-fig2.jsonl", "f19-fig2-quick.csv", "f19-fig2-quick.svg"}
+    assert err == ""
     assert "claims hold" in out and "SL can hardly recover" in out and out.count("wrote ") == 2
     pd.testing.assert_frame_equal(
         pd.read_csv(folder / "f19-fig2-quick.csv"), reproduce("f19-fig2").summary, rtol=1e-5, check_dtype=False
     )
     journal = (folder / "f19-fig2.jsonl").read_bytes()
-    assert (
-        main(["reproduce", "f19-fig2", "--quick", "--jobs", "1"]) == 0
-        and (folder / "f19-fig2.jsonl").read_bytes() == journal
-    )  # nothing ran again
+    assert main(["reproduce", "f19-fig2", "--quick", "--jobs", "1"]) == 0
+    assert (folder / "f19-fig2.jsonl").read_bytes() == journal  # nothing ran again
 
 
 def test_full_results_also_go_into_the_checkout(small, capsys, tmp_path, monkeypatch):
@@ -453,9 +422,8 @@ def test_full_results_also_go_into_the_checkout(small, capsys, tmp_path, monkeyp
     monkeypatch.setattr(claims, "results_folder", lambda: kept)
     assert main(["reproduce", "f19-figS1", "--jobs", "1", "--folder", str(tmp_path / "here")]) == 0
     assert (kept / "f19-figS1.csv").read_bytes() == (tmp_path / "here/f19-figS1.csv").read_bytes()
-    assert (kept / "times.csv").read_text().startswith("name,runs,hours\nf19-figS1,4,") and not (
-        tmp_path / "here/times.csv"
-    ).exists()
+    assert (kept / "times.csv").read_text().startswith("name,runs,hours\nf19-figS1,4,")
+    assert not (tmp_path / "here/times.csv").exists()
     capsys.readouterr()
     assert main(["reproduce"]) == 0
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines() if "of one core)" in line] == ["f19-figS1"]

@@ -50,20 +50,15 @@ def test_a_run_has_one_row_a_method(small):
         rd.dataset_run("zoo", 0.2, 0, 0, np.random.default_rng(1)),
         rd.dataset_run("zoo", 0.5, 0, 2, np.random.default_rng(1)),
     )
-    assert {row["method"] for row in direct} == {*rd.OURS, *rd.REFERENCES} and {
-        row["method"] for row in embedded
-    } == set(rd.EMBEDDED)
-    assert all(abs(row["comparisons"] / n_quadruplet_questions(16) - 0.2) < 0.05 for row in direct) and all(
-        abs(row["comparisons"] / n_triplet_questions(16) - 0.5) < 0.1 for row in embedded
-    )
+    assert {row["method"] for row in direct} == {*rd.OURS, *rd.REFERENCES}
+    assert {row["method"] for row in embedded} == set(rd.EMBEDDED)
+    assert all(abs(row["comparisons"] / n_quadruplet_questions(16) - 0.2) < 0.05 for row in direct)
+    assert all(abs(row["comparisons"] / n_triplet_questions(16) - 0.5) < 0.1 for row in embedded)
     costs = {row["method"]: row["cost"] for row in direct + embedded}
-    assert (
-        costs["AL, similarities known"] == pytest.approx(dasgupta_cost(kernel_average_linkage(small), small))
-        and max(costs[name] for name in rd.OURS) < costs["random tree"]
-    )
-    assert direct == rd.dataset_run("zoo", 0.2, 0, 0, np.random.default_rng(1)) and embedded == rd.dataset_run(
-        "zoo", 0.5, 0, 2, np.random.default_rng(1)
-    )
+    assert costs["AL, similarities known"] == pytest.approx(dasgupta_cost(kernel_average_linkage(small), small))
+    assert max(costs[name] for name in rd.OURS) < costs["random tree"]
+    assert direct == rd.dataset_run("zoo", 0.2, 0, 0, np.random.default_rng(1))
+    assert embedded == rd.dataset_run("zoo", 0.5, 0, 2, np.random.default_rng(1))
 
 
 def test_dimensions_and_proportions_share_their_chance(small):
@@ -121,11 +116,9 @@ def test_bad_parameters_of_a_run_are_named(small, argument, changed):
 
 
 def test_purity_by_hand():
-    assert (
-        rd.purity(list("aabbb"), [0, 0, 0, 1, 1]) == 0.8
-        and rd.purity(list("abab"), [0] * 4) == 0.5
-        and rd.purity(list("abc"), [0, 1, 2]) == 1
-    )
+    assert rd.purity(list("aabbb"), [0, 0, 0, 1, 1]) == 0.8
+    assert rd.purity(list("abab"), [0] * 4) == 0.5
+    assert rd.purity(list("abc"), [0, 1, 2]) == 1
 
 
 # ---- the data
@@ -158,16 +151,11 @@ def test_articles_are_a_sample_of_the_components_of_all():
 @needs_data
 def test_cars_are_the_papers():
     rows = rd.car_run(0, 0, 0) + rd.car_run(2, 0, 0)
-    assert {row["comparisons"] for row in rows} == {12112} and {row["method"] for row in rows} == {
-        *rd.OURS,
-        *rd.EMBEDDED,
-        "random tree",
-    }
+    assert {row["comparisons"] for row in rows} == {12112}
+    assert {row["method"] for row in rows} == {*rd.OURS, *rd.EMBEDDED, "random tree"}
     values = {row["method"]: row for row in rows}
-    assert (
-        all(0 <= row[name] <= 1 for row in rows for name in ("purity", "agreement"))
-        and values["4–AL"]["ari"] > values["random tree"]["ari"] + 0.2
-    )
+    assert all(0 <= row[name] <= 1 for row in rows for name in ("purity", "agreement"))
+    assert values["4–AL"]["ari"] > values["random tree"]["ari"] + 0.2
     from comparison_hc.datasets import load_dataset
 
     answers = load_dataset("car").triplets.to_quadruplets()
@@ -211,14 +199,11 @@ def test_grids_are_the_papers():
     known = find_reproductions()
     for name, (datasets, dimensions) in FIGURES.items():
         full, quick = (pd.DataFrame(grid) for grid in (known[name].full_grid, known[name].quick_grid))
-        assert (
-            full["dataset"].drop_duplicates().tolist() == datasets and sorted(full["dimension"].unique()) == dimensions
-        )
-        assert (
-            sorted(full["p"].unique()) == [0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.07, 0.08, 0.09, 0.1]
-            and set(full["repetition"]) == set(range(10))
-            and len(full) == 100 * len(datasets) * len(dimensions)
-        )
+        assert full["dataset"].drop_duplicates().tolist() == datasets
+        assert sorted(full["dimension"].unique()) == dimensions
+        assert sorted(full["p"].unique()) == [0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.07, 0.08, 0.09, 0.1]
+        assert set(full["repetition"]) == set(range(10))
+        assert len(full) == 100 * len(datasets) * len(dimensions)
         assert all(run in known[name].full_grid for run in known[name].quick_grid) and len(quick) < len(full) / 10
     rest = [run for name in list(FIGURES)[1:] for run in known[name].full_grid]
     assert all(run in rest for run in known["f19-fig3"].full_grid)  # figure 3 is a part of the other three
@@ -261,9 +246,8 @@ AS_THE_PAPER_SAYS = {
 @pytest.mark.parametrize("dataset", ["zoo", "glass", "newsgroups"])
 def test_claims_hold_on_curves_as_the_paper_describes_them(dataset):
     summary = summary_of(AS_THE_PAPER_SAYS, dataset)
-    assert all(claim.holds for claim in f19_data_figures.dimension_claims(summary)) and all(
-        claim.holds for claim in f19_data_figures.figure_3_claims(summary[summary["dimension"] <= 2])
-    )
+    assert all(claim.holds for claim in f19_data_figures.dimension_claims(summary))
+    assert all(claim.holds for claim in f19_data_figures.figure_3_claims(summary[summary["dimension"] <= 2]))
     assert len(f19_data_figures.dimension_claims(summary)) == 6 + (dataset != "newsgroups")
 
 
@@ -335,17 +319,14 @@ def test_summary_is_mean_deviation_and_place_between_the_rulers():
         for k, c in enumerate(costs)
     ]
     got = rd.data_summary(pd.DataFrame(rows)).set_index("method")
-    assert (
-        got.loc["4–AL", ["cost", "sd", "excess", "repetitions"]].tolist() == [125, 5, 0.25, 2]
-        and got.loc["random tree", "excess"] == 1
-    )
+    assert got.loc["4–AL", ["cost", "sd", "excess", "repetitions"]].tolist() == [125, 5, 0.25, 2]
+    assert got.loc["random tree", "excess"] == 1
 
 
 def test_charts_show_every_method_and_not_the_random_tree():
     text = str(f19_data_figures.data_chart(summary_of(AS_THE_PAPER_SAYS)).to_dict())
-    assert (
-        "random tree" not in text and all(name in text for name in (*rd.OURS, *rd.EMBEDDED)) and "zoo, d = 10" in text
-    )
+    assert "random tree" not in text and all(name in text for name in (*rd.OURS, *rd.EMBEDDED))
+    assert "zoo, d = 10" in text
 
 
 # ---- kept results
@@ -365,9 +346,8 @@ def test_kept_results_are_those_of_their_grid(name):
         assert set(kept["repetitions"]) == {1 + max(run["repetition"] for run in grid)} and not kept.isna().any().any()
         for _, rows in kept.groupby("dataset"):
             known_cost = rows.loc[rows["method"] == rd.REFERENCES[0], "cost"]
-            assert (
-                known_cost.nunique() == 1 and rows.loc[rows["method"] == rd.REFERENCES[0], "excess"].abs().max() < 1e-9
-            )
+            assert known_cost.nunique() == 1
+            assert rows.loc[rows["method"] == rd.REFERENCES[0], "excess"].abs().max() < 1e-9
     assert seen
 
 

@@ -167,10 +167,8 @@ def test_edge_histograms_are_the_definition(seed, cells, directions):
 
 def test_edges_do_not_see_brightness_contrast_or_the_negative():
     images = np.random.default_rng(0).random((3, 8, 8))
-    assert (
-        np.allclose(l20_tasks.edge_histograms(images, 2), l20_tasks.edge_histograms(5 - 2 * images, 2))
-        and (l20_tasks.edge_histograms(np.ones((1, 4, 4)), 2) == 0).all()
-    )
+    assert np.allclose(l20_tasks.edge_histograms(images, 2), l20_tasks.edge_histograms(5 - 2 * images, 2))
+    assert (l20_tasks.edge_histograms(np.ones((1, 4, 4)), 2) == 0).all()
 
 
 def stroke_distance(one, other):
@@ -185,30 +183,24 @@ def test_stroke_distances_are_the_definition(seed, sizes):
     rng = np.random.default_rng(seed)
     paths = [rng.integers(0, 4, size=(size, 2)) for size in sizes]
     D = l20_tasks.stroke_distances(paths)
-    assert (
-        np.allclose(D, [[stroke_distance(one, other) for other in paths] for one in paths])
-        and (D == D.T).all()
-        and (D.diagonal() == 0).all()
-    )
+    assert np.allclose(D, [[stroke_distance(one, other) for other in paths] for one in paths])
+    assert (D == D.T).all()
+    assert (D.diagonal() == 0).all()
 
 
 def test_cosine_distances():
     rows = np.random.default_rng(0).normal(size=(9, 4))
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     D = l20_tasks.cosine_distances(rows)
-    assert (
-        np.allclose(D, [[1 - sum(a * b) for b in rows] for a in rows])
-        and (D == D.T).all()
-        and (D.diagonal() == 0).all()
-        and D.min() >= 0
-    )
+    assert np.allclose(D, [[1 - sum(a * b) for b in rows] for a in rows])
+    assert (D == D.T).all()
+    assert (D.diagonal() == 0).all()
+    assert D.min() >= 0
 
 
 def test_stroke_distances_by_hand():
-    assert (
-        l20_tasks.stroke_distances([np.array([[0, 0], [0, 2]]), np.array([[0, 0]])])[0, 1] == pytest.approx(2 / 3)
-        and l20_tasks.stroke_distances([np.array([[0, 0]]), np.array([[3, 4]])])[0, 1] == 5
-    )
+    assert l20_tasks.stroke_distances([np.array([[0, 0], [0, 2]]), np.array([[0, 0]])])[0, 1] == pytest.approx(2 / 3)
+    assert l20_tasks.stroke_distances([np.array([[0, 0]]), np.array([[3, 4]])])[0, 1] == 5
 
 
 def test_rows_may_be_zero():
@@ -226,11 +218,9 @@ FIVE_LETTERS = 29  # a seed whose task of letters is small; one for all, as dist
 
 def test_rings_and_disks_of_a_task():
     distances, labels = r.linkage_task("rings and disks", 5, 0)
-    assert (
-        list(distances) == ["Euclidean"]
-        and distances["Euclidean"].shape == (20, 20)
-        and np.bincount(labels).tolist() == [5, 5, 5, 5]
-    )
+    assert list(distances) == ["Euclidean"]
+    assert distances["Euclidean"].shape == (20, 20)
+    assert np.bincount(labels).tolist() == [5, 5, 5, 5]
 
 
 @needs_data
@@ -242,13 +232,11 @@ def test_tasks_from_pictures_have_equal_classes_and_equal_seeds_give_equal_tasks
         sizes = np.unique(labels, return_counts=True)[1]
         assert set(sizes) == {per_class} and (len(sizes) == 5 if dataset != "Omniglot" else 5 <= len(sizes) <= 10)
         for D in distances.values():
-            assert (
-                D.shape == (len(labels),) * 2
-                and (D == D.T).all()
-                and (D.diagonal() == 0).all()
-                and (D >= 0).all()
-                and np.isfinite(D).all()
-            )
+            assert D.shape == (len(labels),) * 2
+            assert (D == D.T).all()
+            assert (D.diagonal() == 0).all()
+            assert (D >= 0).all()
+            assert np.isfinite(D).all()
         again, _ = r.linkage_task(dataset, per_class, seed)
         assert all((again[name] == D).all() for name, D in distances.items())
 
@@ -269,9 +257,8 @@ def test_digits_are_as_far_apart_as_their_pixels():
     chosen = l20_tasks._draw(mnist.labels, rng.choice(10, 5, replace=False), 2, rng)
     distances, labels = r.linkage_task("MNIST", 2, 7)
     a, b = mnist.features[chosen[[1, 8]]].astype(float)
-    assert (
-        np.isclose(distances["pixels"][1, 8], np.sqrt(((a - b) ** 2).sum())) and (labels == mnist.labels[chosen]).all()
-    )
+    assert np.isclose(distances["pixels"][1, 8], np.sqrt(((a - b) ** 2).sum()))
+    assert (labels == mnist.labels[chosen]).all()
 
 
 def loss_at(row, x):
@@ -282,11 +269,9 @@ def loss_at(row, x):
 def test_a_run_keeps_the_loss_of_every_mix():
     rows = r.merge_family_run("rings and disks", 6, 0, rng=3)
     distances, labels = r.linkage_task("rings and disks", 6, 3)
-    assert (
-        [row["family"] for row in rows] == ["single–complete", "average–complete"]
-        and {row["n"] for row in rows} == {24}
-        and {row["k"] for row in rows} == {4}
-    )
+    assert [row["family"] for row in rows] == ["single–complete", "average–complete"]
+    assert {row["n"] for row in rows} == {24}
+    assert {row["k"] for row in rows} == {4}
     for row in rows:
         for x in np.random.default_rng(0).random(12):
             assert loss_at(row, x) == pruning_loss(
@@ -391,14 +376,11 @@ def test_the_summary_is_the_average_at_every_hundredth(seed, n):
     kept, best, held = (summary[summary["point"] == point] for point in ("curve", "best", "held out"))
     losses = np.array([[c(x) for c in curves] for x in kept["low"]])
     base = losses[0] if losses[0].mean() <= losses[-1].mean() else losses[-1]
-    assert (
-        len(kept) == 101
-        and np.allclose(kept["loss"], losses.mean(axis=1))
-        and np.allclose(kept["se"], losses.std(axis=1, ddof=1) / np.sqrt(n))
-    )
-    assert np.allclose(kept["gain"], base.mean() - losses.mean(axis=1)) and np.allclose(
-        kept["gain_se"], (base - losses).std(axis=1, ddof=1) / np.sqrt(n)
-    )
+    assert len(kept) == 101
+    assert np.allclose(kept["loss"], losses.mean(axis=1))
+    assert np.allclose(kept["se"], losses.std(axis=1, ddof=1) / np.sqrt(n))
+    assert np.allclose(kept["gain"], base.mean() - losses.mean(axis=1))
+    assert np.allclose(kept["gain_se"], (base - losses).std(axis=1, ddof=1) / np.sqrt(n))
     assert best["loss"].iloc[0] <= kept["loss"].min() + 1e-12 and np.isclose(
         np.mean([c((best["low"].iloc[0] + best["high"].iloc[0]) / 2) for c in curves]), best["loss"].iloc[0]
     )
@@ -588,9 +570,8 @@ def test_pictures_can_be_drawn_and_say_how_many_tasks():
     assert l20_figures.describe_losses(summary) == [
         f"{name}, {SIZES[name]} a class: 9 tasks, n = 50 on average" for name in ("MNIST", "rings and disks")
     ]
-    assert "legend" in l20_figures.loss_chart(figure_3(lambda x: x)).to_dict()["spec"]["layer"][0]["encoding"][
-        "color"
-    ] and "QUICK" in l20_figures.setting_2020_link(summary, "quick")
+    assert "legend" in l20_figures.loss_chart(figure_3(lambda x: x)).to_dict()["spec"]["layer"][0]["encoding"]["color"]
+    assert "QUICK" in l20_figures.setting_2020_link(summary, "quick")
 
 
 def test_both_figures_are_registered():
@@ -602,9 +583,8 @@ def test_both_figures_are_registered():
         ("CIFAR-10", 50),
         ("Omniglot", 20),
     }
-    assert {run["per_class"] for run in known["l20-fig3"].full_grid} == {20} and len(
-        known["l20-fig2"].quick_grid
-    ) < len(full)
+    assert {run["per_class"] for run in known["l20-fig3"].full_grid} == {20}
+    assert len(known["l20-fig2"].quick_grid) < len(full)
 
 
 @pytest.mark.parametrize("name", ["l20-fig2", "l20-fig3", "l20-flat"])

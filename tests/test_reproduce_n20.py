@@ -141,11 +141,9 @@ def test_food_has_the_number_of_unique_answers_that_the_paper_gives():
 def test_the_plane_is_the_unit_square_of_all_digits():
     both, ten = r.mnist_plane("1 vs. 7"), r.mnist_plane("10 digits")
     assert len(both[0]) == 2163 and set(both[1]) == {1, 7} and len(ten[0]) == 10000
-    assert (
-        ten[0].min(axis=0) == pytest.approx([-1, -1])
-        and ten[0].max(axis=0) == pytest.approx([1, 1])
-        and not ten[0].flags.writeable
-    )
+    assert ten[0].min(axis=0) == pytest.approx([-1, -1])
+    assert ten[0].max(axis=0) == pytest.approx([1, 1])
+    assert not ten[0].flags.writeable
 
 
 # ---- grids, sentences, pictures
@@ -155,16 +153,13 @@ def test_all_figures_are_registered_with_the_papers_setting():
     known = find_reproductions()
     assert set(NAMES) <= set(known)
     for name in NAMES[:3]:
-        assert all(run["n"] == 1000 and run["k"] == 4 and run["delta"] == 0.5 for run in known[name].full_grid) and {
-            run["repetition"] for run in known[name].full_grid
-        } == set(range(10))
-    assert {run["a"] for run in known["n20-fig1a"].full_grid} == {1 + s / 2 for s in range(11)} and {
-        run["epsilon"] for run in known["n20-fig1a"].full_grid
-    } == {0.75}
+        assert all(run["n"] == 1000 and run["k"] == 4 and run["delta"] == 0.5 for run in known[name].full_grid)
+        assert {run["repetition"] for run in known[name].full_grid} == set(range(10))
+    assert {run["a"] for run in known["n20-fig1a"].full_grid} == {1 + s / 2 for s in range(11)}
+    assert {run["epsilon"] for run in known["n20-fig1a"].full_grid} == {0.75}
     assert sorted({run["epsilon"] for run in known["n20-fig1b"].full_grid}) == pytest.approx(np.arange(1, 21) / 20)
-    assert {run["n"] for run in known["n20-fig2a"].full_grid} == {2163} and {
-        run["n"] for run in known["n20-fig2b"].full_grid
-    } == {2000}
+    assert {run["n"] for run in known["n20-fig2a"].full_grid} == {2163}
+    assert {run["n"] for run in known["n20-fig2b"].full_grid} == {2000}
     assert {run["outliers"] for run in known["n20-fig2c"].full_grid} == set(r.OUTLIERS)
 
 
@@ -329,9 +324,8 @@ def test_what_arithmetic_or_the_data_settle_is_set_aside():
 
 
 def test_recovery_is_from_there_on():
-    assert n20_claims.recovers_from(made_up({"m": {1: 1.0, 2: 0.5, 3: 1.0}}), "m") == 3 and n20_claims.recovers_from(
-        made_up({"m": {1: 1.0, 2: 0.98}}), "m"
-    ) == float("inf")
+    assert n20_claims.recovers_from(made_up({"m": {1: 1.0, 2: 0.5, 3: 1.0}}), "m") == 3
+    assert n20_claims.recovers_from(made_up({"m": {1: 1.0, 2: 0.98}}), "m") == float("inf")
 
 
 def test_figure_1b_quotes_what_is_measured_where_the_sentences_are_about():
@@ -342,10 +336,8 @@ def test_figure_1b_quotes_what_is_measured_where_the_sentences_are_about():
 
 def test_the_header_says_where_all_comparisons_were_used():
     summary = made_up({"AddS-3": {5: 1.0, 6: 1.0}}).assign(exhausted=lambda t: t["a"] == 6)
-    assert (
-        "a = 6; all were used there" in n20_figures.describe_ari(summary)[-1]
-        and len(n20_figures.describe_ari(summary[summary["a"] == 5])) == 2
-    )
+    assert "a = 6; all were used there" in n20_figures.describe_ari(summary)[-1]
+    assert len(n20_figures.describe_ari(summary[summary["a"] == 5])) == 2
 
 
 def test_pictures_can_be_drawn():
@@ -520,11 +512,8 @@ def test_the_full_results_are_of_the_registered_grid(name):
     from comparison_hc.reproduce.readings import kept_results
 
     summary, kind = kept_results(name)
-    assert (
-        kind == "full"
-        and of_the_grid(summary, find_reproductions()[name].full_grid)
-        and set(summary["repetitions"]) == {10}
-    )
-    assert not of_the_grid(summary[1:], find_reproductions()[name].full_grid) and n20_figures.setting_2020(
-        summary, kind
-    ).startswith("THE PAPER'S SETTING; ")
+    assert kind == "full"
+    assert of_the_grid(summary, find_reproductions()[name].full_grid)
+    assert set(summary["repetitions"]) == {10}
+    assert not of_the_grid(summary[1:], find_reproductions()[name].full_grid)
+    assert n20_figures.setting_2020(summary, kind).startswith("THE PAPER'S SETTING; ")

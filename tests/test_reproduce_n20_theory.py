@@ -37,11 +37,9 @@ def test_c1_of_a_curve_whose_half_point_is_known():
     unit = math.sqrt(60 / math.log(60))
     curve = pd.DataFrame(dict(delta=0.8, n=60, k=[2, 8], scaled=[2 / unit, 8 / unit], recovered=[1.0, 0.0]))
     limits = n20_theory_figures.clusters_limits(pd.concat([curve, curve.assign(delta=0.9, recovered=[1.0, 0.6])]))
-    assert (
-        limits["half_k"][0] == pytest.approx(4)
-        and limits["c1"][0] == pytest.approx(0.8 * 60 / 4 / math.sqrt(60 * math.log(60)))
-        and limits.iloc[1][["half_k", "half_scaled", "c1"]].isna().all()
-    )
+    assert limits["half_k"][0] == pytest.approx(4)
+    assert limits["c1"][0] == pytest.approx(0.8 * 60 / 4 / math.sqrt(60 * math.log(60)))
+    assert limits.iloc[1][["half_k", "half_scaled", "c1"]].isna().all()
 
 
 def theorem_table(**changed):

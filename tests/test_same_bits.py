@@ -56,9 +56,8 @@ def test_a_kind_of_processor_that_is_not_this_one_is_left_out_and_named(here, mo
     rows, broken = same_bits.show({"here": here, "SkylakeX": missing, "2 workers": failed})
     assert broken == [f"{name}, 2 workers" for name, _ in rows]
     said = capsys.readouterr().out
-    assert (
-        "SkylakeX: left out, this processor lacks its instructions" in said and f"{len(rows)} results, 1 places" in said
-    )
+    assert "SkylakeX: left out, this processor lacks its instructions" in said
+    assert f"{len(rows)} results, 1 places" in said
 
 
 @pytest.mark.parametrize("name", ["connected_components", "minimum_spanning_tree"])

@@ -123,11 +123,9 @@ def test_first_repetitions_and_the_rest_are_one_table(monkeypatch):
     seen = []
     parts = whatif("planted", p=[0.1, 0.3], progress=lambda *done: seen.append(done), **SMALL)
     pd.testing.assert_frame_equal(whole.table.drop(columns="seconds"), parts.table.drop(columns="seconds"))
-    assert (
-        whole.again == parts.again
-        and seen[-1] == (20, 20)
-        and sorted(done for done, _ in seen) == [done for done, _ in seen]
-    )
+    assert whole.again == parts.again
+    assert seen[-1] == (20, 20)
+    assert sorted(done for done, _ in seen) == [done for done, _ in seen]
     assert any("5 repetitions" in text for text in parts.said) and not any("repetitions" in t for t in whole.said)
 
 
@@ -259,11 +257,9 @@ def test_files(tmp_path, monkeypatch):
         pd.read_csv(found.save(tmp_path / "a.csv")).dropna(axis=1), found.table.dropna(axis=1), check_dtype=False
     )
     page = found.save(tmp_path / "a.html").read_text(encoding="utf-8")
-    assert (
-        "<svg" in page
-        and found.again.replace("'", "&#x27;") in page
-        and "http" not in page.replace("www.w3.org", "").replace("http:///", "")
-    )
+    assert "<svg" in page
+    assert found.again.replace("'", "&#x27;") in page
+    assert "http" not in page.replace("www.w3.org", "").replace("http:///", "")
     assert found.save(tmp_path / "a.png").read_bytes()[:4] == b"\x89PNG"
     paper = found.save(tmp_path / "a.pdf").read_bytes()
     assert paper[:5] == b"%PDF-" and len(re.findall(rb"/Type */Page\b", paper)) == 1 and len(paper) > 2000
