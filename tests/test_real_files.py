@@ -649,7 +649,7 @@ REFUSED = {
             "image1,image2,image3,choice,rt",
         ),
         {},
-        ["kind='odd-one-out' or 'central' (--kind …) if 'choice' says which of three"],
+        ["--kind odd-one-out) if it is the odd one", "--kind central) if it is the most central one: 'choice' tells"],
     ),
     "records inside of records": (
         json.dumps([{"worker": "ann", "screens": [dict(zip("pqr", row)) for row in ROWS[:3]]}]),
@@ -1367,3 +1367,30 @@ def test_what_a_refusal_proposes_can_be_read(tmp_path, kind, answer):
         assert named(found) == named(expected)
     else:
         assert "quux = answer" in str(found.reading) and len(found) == 2 * len(rows)
+
+
+@pytest.mark.parametrize("drop_invalid", [False, True])
+@pytest.mark.parametrize("code", ["name", "123", "012", "abc"])
+@pytest.mark.parametrize(
+    "header", ["a,b,c,odd", "left,middle,right,oddball", "item1,item2,item3,choice", "stim_1,stim_2,stim_3,response"]
+)
+def test_one_of_three_is_not_read_as_one_of_two(tmp_path, header, code, drop_invalid):
+    "Without a kind, a file of odd ones is refused by the kinds that it may have, and these read it."
+    trios = [((n, a, f), (n, f, a), (f, n, a))[i % 3] for i, (a, n, f) in enumerate(ROWS)]
+    odd = [row[-1] for row in ROWS]
+    rows = [(*trio, who if code == "name" else code[trio.index(who)]) for trio, who in zip(trios, odd)]
+    path = tmp_path / "a.csv"
+    path.write_text(text(rows, header))
+    with pytest.raises(InputError, match=r"--kind odd-one-out\)") as error:
+        read_comparisons(path, drop_invalid=drop_invalid)
+    assert ("--kind central" in str(error.value)) == ("odd" not in header)
+    expected = {(*pair, f) for a, n, f in ROWS for pair in ((a, n), (n, a))}
+    assert set(named(read_comparisons(path, kind="odd-one-out"))) == expected
+
+
+def test_one_of_two_is_not_read_as_one_of_three(tmp_path):
+    path = tmp_path / "a.csv"
+    rows = [(*row, row[1 + (not left)]) for row, left in zip(SHOWN, LEFT)] * 2
+    path.write_text(text(rows, "a,b,c,choice"))
+    assert "no answer chooses 'a'" in " ".join(read_comparisons(path, kind="odd-one-out").reading.warnings)
+    assert "chooses" not in " ".join(read_comparisons(path).reading.warnings)

@@ -338,6 +338,8 @@ def _likely_columns(table, kind, rest, by_role, answer):
     found = {c: set(cells[c]) - {"", *MISSING_WORDS} for c in rest}
     sides = [_only(by_role, "anchor", "middle"), *_sides(by_role, "left", "right")] if kind == "triplets" else [None]
     alike = _sharing(found) if None in sides else sides
+    if kind == "triplets" and (special := _likely_special(cells, by_role, alike)) is not None:
+        return told_special(special if names is None else names[special])
     few = [c for c in rest if c not in alike and 1 < len(found[c]) <= 3]
     if len(alike) == width + 1:
         few = [c for c in alike if np.any([cells[c] == cells[d] for d in alike if d != c], axis=0).all()]
@@ -356,8 +358,36 @@ def _likely_columns(table, kind, rest, by_role, answer):
     name = str(few[0] if names is None else names[few[0]])
     numbered = names is not None and len({split_number(names[c])[0] for c in objects}) == 1
     if kind == "triplets" and numbered and len(found[few[0]]) == 3:
-        return f"say kind='odd-one-out' or 'central' (--kind …) if {name!r} says which of three was chosen"
+        return told_special(name)
     return f"say {text} and {told_answer(name)}, if these are the objects shown and the answer"
+
+
+def _likely_special(cells, by_role, alike):
+    "The column that tells which of three was chosen, by its name or by its cells; None if there is none."
+    called = _only(by_role, "odd", "central")
+    if called is not None and len([c for c in alike if c != called]) == 3:
+        return called
+    for c in alike[::-1] if len(alike) == 4 else ():
+        three = np.stack([cells[d] for d in alike if d != c], axis=1)
+        if names_one_of_three(three, cells[c]):
+            return c
+    return None
+
+
+def names_one_of_three(shown, chosen):
+    "Whether cells name one of the three of their row, each of the three in a twentieth of the rows or more."
+    answered = ~np.isin(chosen, ["", *MISSING_WORDS])
+    is_chosen = shown[answered] == chosen[answered, None]
+    return len(is_chosen) > 0 and is_chosen.any(axis=1).all() and is_chosen.mean(axis=0).min() >= 1 / 20
+
+
+def told_special(name):
+    "How a user says that this column tells which of three was chosen."
+    kinds = ("odd-one-out", "if it is the odd one"), ("central", "if it is the most central one")
+    role = role_of_name(name_parts(str(name)))
+    kinds = kinds[:1] if role == "odd" else kinds[1:] if role == "central" else kinds
+    said = ", or ".join(f"kind={kind!r} (--kind {kind}){f' {when}' * (len(kinds) > 1)}" for kind, when in kinds)
+    return f"say {said}: {name!r} tells which of three was chosen"
 
 
 def _likely_inside(table):

@@ -26,12 +26,14 @@ from ._columns import (
     looks_like,
     name_parts,
     names_columns,
+    names_one_of_three,
     plain_number,
     role_of_name,
     sorted_names,
     split_number,
     told_answer,
     told_columns,
+    told_special,
 )
 from ._rows import is_name
 from ._tables import cell_text, joined, named_by_star, read_tables
@@ -494,6 +496,8 @@ def chosen_options(cells, shown, options, others=(), name=None, told=None):
         numbers = numbers if usual else np.full(len(cells), -1)
         strange = cells[numbers < 0][0]
         other = f"say missing={strange!r} (--missing {strange}); else say what the values mean, such as {settle}"
+        if shown is not None and set(codes) - {""} in ({"0", "1", "2"}, {"1", "2", "3"}, {"a", "b", "c"}):
+            other += f"; if three were shown, {told_special(name or 'the answer')}"
         rule += f" (if {strange!r} is not an answer, {other})"
     truth = " for the first" in best or best == "a number from 0 to 1" and PLACES.isdisjoint(name_parts(name or ""))
     if truth and not tells and name is not None and coding:
@@ -687,6 +691,9 @@ def _one_spelling(rows, roles):
     return plain
 
 
+MANY_ANSWERS = 30  # in which one of three places is left out by chance twice in 100,000 times
+
+
 def _reorder(rows, roles, cells, told, notes):
     "Put what was chosen where an answer of this kind has it; return what the codes mean."
     names, kind = rows.table.names, rows.options.kind
@@ -694,11 +701,17 @@ def _reorder(rows, roles, cells, told, notes):
     first = {"triplets": 1, "quadruplets": 4}.get(kind, 0)
     options, others = (called[first:], called[:first]) if first < 4 else ([None, None], called)
     name = None if names is None else names[roles.answer]
+    if kind == "triplets" and not told and names_one_of_three(rows.shown, cells):
+        require(False, "kind", f"told ({told_special(roles.answer if name is None else name)})", kind)
     found = chosen_options(cells, rows.shown[:, first:] if first < 4 else None, options, others, name, told)
     notes += [found.note] * bool(found.note)
     rule = f"an answer (column {roles.answer if name is None else repr(name)}): {found.rule}"
     rows.places = found.numbers
     rows.refuse(rows.places < 0, rule, lambda r: cells[r], "have no such answer" if found.explained else None)
+    never = [place for place in range(len(options)) if not (rows.places == place).any()]
+    if len(options) == 3 and len(rows.places) >= MANY_ANSWERS and never:
+        place = called[never[0]] or SIDES[3][never[0]]
+        notes.append(f"no answer chooses {place!r}: were three shown, or is it compared with the other two (triplets)?")
     rows.shown = np.take_along_axis(rows.shown, ORDERS[kind][rows.places], axis=1)
     return found.coding
 
