@@ -260,6 +260,12 @@ def test_every_candidate_builds():
         assert accuracy_scores(signed_correctness(model, answers), np.ones(len(answers)))["agreement"] > 0.6, name
 
 
+def test_intervals_of_shares_are_shares():
+    few = from_tree(random_tree(6, 0), 60, 0.1)
+    table = compare_methods(few, ["3-al", "4-al", "random"], n_splits=5, rng=1).table
+    assert (table.low >= 0).all() and (table.high <= 1).all() and (table.high == 1).any()
+
+
 # ---- auto
 
 

@@ -17,7 +17,7 @@ from PIL import Image
 from shared import chain
 
 from comparison_hc.cli import main
-from comparison_hc.comparisons import Quadruplets, Triplets
+from comparison_hc.comparisons import Quadruplets, Triplets, read_comparisons
 from comparison_hc.core._rows import relabel_by_size
 from comparison_hc.core.images import check_image_folder, images_from_folder
 from comparison_hc.core.plotting import COLLAPSED_TO, SIDES, TreeFigure, TreeStyle, cluster_color
@@ -566,6 +566,14 @@ def test_an_overview_is_unfolded_leaf_by_leaf_and_saved(opened, tmp_path):
         size, dots = image.size, image.info["dpi"]
     assert dots == pytest.approx((300, 300), abs=0.1)
     assert size == pytest.approx([float(saved.get(side)) * 300 / 96 for side in ("width", "height")], abs=1)
+
+
+def test_answers_about_three_objects_are_counted_as_one(tmp_path):
+    rows = [("a", "b", "c"), ("b", "c", "d"), ("d", "a", "c")]
+    answers = read_comparisons(pd.DataFrame(rows, columns=["odd", "shown 1", "shown 2"]), kind="odd-one-out")
+    for some, words in ((answers, "3 answers (6 triplets)"), (answers.take(slice(5)), "5 triplets")):
+        page = html_page(Result(random_tree(4, 0), some, method="3–AL"))
+        assert f"4 objects, {words}" in page and f"The first {len(some)} of {len(some)} triplets:" in page
 
 
 MARKS = """([what, kind]) => [...document.querySelectorAll(`${what}`)].map(part => [part.dataset[kind],

@@ -303,7 +303,7 @@ def _summarise(rows, chosen, plan, comparisons):
     table = mean[["agreement", "accuracy", "undecided", "noise_ceiling", "seconds"]].copy()
     table["tree"] = runs.groupby("method").tree.all()[mean.index]
     table["title"] = [each.title for each in chosen]
-    table["low"], table["high"] = corrected_resampled_interval(by_split.to_numpy(), ratio)
+    table["low"], table["high"] = np.clip(corrected_resampled_interval(by_split.to_numpy(), ratio), 0, 1)
     below = by_split[[_best_row(table)]].to_numpy() - by_split.to_numpy()
     table["diff"] = below.mean(axis=0)
     table["diff_low"], table["diff_high"] = corrected_resampled_interval(below, ratio)

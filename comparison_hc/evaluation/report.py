@@ -435,6 +435,7 @@ def _page_parts(result):
         matrix=_matrix_parts(result),
         map=_map_parts(result),
         lines=result_lines(result),
+        **_counted(result.comparisons),
         rows=_first_rows(result.comparisons),
         reading=_reading_rows(result.comparisons),
         provenance=_provenance_html(result.provenance or {}),
@@ -727,6 +728,17 @@ def _reading_rows(comparisons):
         return []
     folder = re.match(r"(.*[\\/])?", reading.source)[0]
     return [(what, text.replace(folder, "") if folder else text) for what, text in reading.table()]
+
+
+def _counted(comparisons):
+    "How many answers there are, and what the rows are called: an answer about three objects is two triplets."
+    if comparisons is None:
+        return {}
+    n, reading = len(comparisons), getattr(comparisons, "reading", None)
+    if reading is None or reading.kind == comparisons.kind:
+        return dict(unit="answers", counted=f"{n:,} answers")
+    whole = n == 2 * reading.n_read  # not a majority of several
+    return dict(unit="triplets", counted=f"{n // 2:,} answers ({n:,} triplets)" if whole else f"{n:,} triplets")
 
 
 def _first_rows(comparisons, most=8):
