@@ -64,6 +64,18 @@ def test_consistency_is_counted_pair_by_pair(said):
         assert found[number].tolist() == [sum(a == b for a, b in pairs), len(pairs)]
 
 
+@pytest.mark.parametrize("kind", ["odd-one-out", "central"])
+def test_consistency_counts_responses_that_are_two_rows(kind):
+    "Two different responses about three objects share one question only: rows would look more consistent."
+    make = dict(zip(("odd-one-out", "central"), (Triplets.from_odd_one_out, Triplets.from_central)))[kind]
+    three = [[0, 1, 2], [1, 0, 2], [2, 1, 0]]
+    chosen = [0, 1, 0, 2, 0]  # of one person; the pairs (0, 2), (0, 4), (2, 4) are equal
+    both = make([three[at] for at in chosen] + [[0, 2, 1]], 3, respondents=["x"] * 5 + ["y"])
+    assert intra_rater_agreement(both).tolist() == [[3, 10], [0, 0]]
+    rows = both.take(np.arange(1, len(both)))  # a row is missing: nothing says that two rows are one response
+    assert intra_rater_agreement(rows)[0].tolist() != [3, 10]
+
+
 def test_the_table_finds_spammers_and_adversaries():
     right = [0.95] * 8 + [0.5, 0.05]
     said = crowd(right, 120)

@@ -104,6 +104,7 @@ def people_command(args):
     "Read the answers, print the table, write it if asked for."
     from comparison_hc.core.io import atomic_write
     from comparison_hc.elicitation.crowd import crowd_table
+    from comparison_hc.evaluation._splits import response_kind
     from comparison_hc.evaluation.outputs import check_files
 
     check_files(args, [*files_of(args), ("--objects", args.objects)], (".csv",))
@@ -119,6 +120,9 @@ def people_command(args):
         safe = table.assign(person=table.person.map(visible_line))
         atomic_write(args.out, safe.to_csv(index=False, lineterminator="\n"))
     say("\n".join(map(visible_line, people_lines(table, n_places))))
+    kind = response_kind(answers)
+    if kind:
+        say(f"answers: two rows per {kind} response; consistency compares responses, of which a coin repeats a third")
     say(f"read: {visible_line(str(answers.reading))}")
     if args.out is not None:
         say(f"wrote {args.out}")

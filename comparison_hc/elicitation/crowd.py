@@ -21,6 +21,7 @@ from ..core.validation import as_array, as_rng, check_integer, check_number, che
 from ..core.weights import each_weight
 from ..dendrogram import Dendrogram
 from ..evaluation._candidates import as_builder
+from ..evaluation._splits import response_kind
 from ..evaluation.model_selection import signed_correctness
 from ..hierarchical.average import quadruplet_average_linkage
 from ..hierarchical.triplets import triplet_average_linkage
@@ -64,7 +65,7 @@ def held_out_correctness(answers, build="4-al", n_jobs=1, progress=None):
 
 # %% ../../nbs/elicitation/03_crowd.ipynb #crowd-repeats
 def intra_rater_agreement(answers):
-    "(P, 2): equal pairs of responses of one person to one question, and all such pairs."
+    "(P, 2): equal pairs of one person's responses to one question, and all such pairs."
     names, person = raters(answers)
     _, question, low_won = unique_questions(*answers.winners_and_losers())
     asked, number = np.unique(np.stack([person, question]), axis=1, return_inverse=True)
@@ -72,7 +73,9 @@ def intra_rater_agreement(answers):
     no = bincount(number.ravel(), minlength=asked.shape[1]) - yes
     equal = (yes * (yes - 1) + no * (no - 1)) / 2
     pairs = (yes + no) * (yes + no - 1) / 2
-    return np.stack([bincount(asked[0], w, len(names)) for w in (equal, pairs)], axis=1).astype(np.int64)
+    if response_kind(answers):  # equal responses have two equal rows, others one row that differs
+        equal, pairs = equal / 2, pairs - equal / 2
+    return np.stack([bincount(asked[0], w, len(names)) for w in (equal, pairs)], axis=1).round().astype(np.int64)
 
 # %% ../../nbs/elicitation/03_crowd.ipynb #crowd-table
 def flag_outliers(agreement, decided, min_decided=20):
@@ -116,7 +119,8 @@ def crowd_table(
     pandas.DataFrame
         One row per person, lowest agreement first: `answers` and their `share`; `decided`, the answers that the
         others' tree decides, and `agreement`, the share of these that it confirms; `repeats` and `consistency` of
-        repeated questions; `look`, whether the person is an outlier.
+        repeated questions, in responses where an odd-one-out or most-central response is two rows; `look`, whether
+        the person is an outlier.
 
     Raises
     ------

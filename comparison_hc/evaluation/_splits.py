@@ -46,6 +46,20 @@ def object_groups(comparisons):
     return np.unique(key, return_inverse=True)[1]
 
 
+def response_kind(comparisons):
+    "What each two adjacent rows say as one response, odd-one-out or central; None unless all rows come in such pairs."
+    if comparisons.width != 3 or len(comparisons) < 2 or len(comparisons) % 2:
+        return None
+    first, second = comparisons.array[::2], comparisons.array[1::2]
+    who = comparisons.respondents
+    if who is not None and (who[::2] != who[1::2]).any():
+        return None
+    for kind, order in (("odd-one-out", [1, 0, 2]), ("central", [2, 1, 0])):
+        if (first[:, order] == second).all():
+            return kind
+    return None
+
+
 def plan_splits(comparisons, n_splits=5, test_share=0.2, people=None, rng=0):
     "Random splits, of people where that is possible; `people` as in `compare_methods`."
     comparisons, rng = as_comparisons(comparisons, weighted=True, argument="answers"), as_rng(rng)
