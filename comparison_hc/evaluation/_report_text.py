@@ -6,6 +6,7 @@ from ..core.compat import bincount
 from ..methods import methods
 from ..metrics import agreement, noise_ceiling
 from ._candidates import SUFFIX
+from ._splits import response_kind
 
 REFERENCES = {
     "F19": "Ghoshdastidar, D., Perrot, M., & von Luxburg, U. (2019). Foundations of Comparison-Based Hierarchical "
@@ -196,10 +197,9 @@ def _what_was_built(result):
 
 def _two_each(comparisons):
     "How many responses the comparisons come from, where each is two of them."
-    reading = comparisons.reading
-    if reading is None or reading.kind not in _OF_THREE or len(comparisons) != 2 * reading.n_read:
-        return ""
-    return f", two from each of {reading.n_read:,} responses that name {_OF_THREE[reading.kind]} of three objects"
+    kind = response_kind(comparisons)
+    each = f", two from each of {len(comparisons) // 2:,} responses that name "
+    return f"{each}{_OF_THREE[kind]} of three objects" if kind else ""
 
 
 def _how_it_was_built(result):
