@@ -6,6 +6,7 @@ import sys
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -39,10 +40,12 @@ from comparison_hc.whatif.study import (
     assumptions,
     design_table,
     enough_for_most,
+    listed_design,
     noise_curve,
     one_more_person,
     plan_curve,
     plan_sentences,
+    play_study,
 )
 
 properties = settings(deadline=None, derandomize=True, max_examples=25)
@@ -247,6 +250,20 @@ def test_a_plan_is_read_off_its_runs(plan):
     assert np.array_equal(by_noise[2], values[2])
     gain, low, high = one_more_person(plan)
     assert 0 <= low <= gain <= high < 0.5
+
+
+def test_designs_that_reach_as_much_are_told_apart_by_the_pilot():
+    "Where all designs find everything, the questions of the pilot stay; without a pilot it is odd one out."
+    designs = ("triplets", "odd-one-out", "central")
+    clear = dict(people=20, minutes=5, designs=designs, repeat=2, noise=0.0, delta_over_sigma=50.0, n_worlds=40)
+    plan = plan_study(12, **clear)
+    assert (design_table(plan).aari.round(2) == 1).sum() >= 3
+    for asked, expected in ((None, "odd-one-out"), ("central", "central"), ("triplets", "triplets")):
+        draft = replace(plan, fit=asked and SimpleNamespace(design=asked, worlds=plan.worlds, is_near=True))
+        found = play_study(draft, designs, 2, 1, None, lambda done: None)
+        assert found.design == expected == listed_design(found) == design_table(found).design[0]
+    assert "each gives 2 comparisons, 1,720 in all" in " ".join(plan_sentences(plan))
+    assert "each gives" not in " ".join(plan_sentences(replace(found, fit=None)))
 
 
 def test_every_run_is_a_study_by_hand(plan):

@@ -174,7 +174,7 @@ class StudyForecast:
         if not self.is_near:
             said.append("Beware: none of the simulated worlds looks like the pilot, so the ranges are a rough guess.")
         said.append(
-            f"With {self.n_rows:,} answers about {self.n_objects} objects, two halves of the study will have with "
+            f"With {self.n_rows:,} comparisons about {self.n_objects} objects, two halves of the study will have with "
             f"probability {RANGE:.0%}: {'; '.join(ranges)}."
         )
         return said + [f"{name.capitalize()}: {DEFINED[name]}." for name in MEASURES]

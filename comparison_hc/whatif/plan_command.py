@@ -73,6 +73,7 @@ def plan_page(plan, words=""):
     by_noise = "The recommended study by how often people slip; dotted: what the plan reckons with."
     steps = [
         ("ask", "comparison-hc ask --list questions/p01.csv"),
+        ("ask in a browser", "comparison-hc ask --list questions --browser (ITEMS: a folder of pictures)"),
         ("collect", "comparison-hc plan --collect FOLDER"),
         ("build", f"comparison-hc cluster answers.csv --respondent respondent --method {plan.method} --out tree.html"),
         ("judge", "comparison-hc people answers.csv --respondent respondent"),

@@ -18,7 +18,7 @@ from comparison_hc.whatif.needs import (
     resampled_means,
     rounded,
 )
-from .pilot import Slips, most_levels
+from .pilot import ROWS_A_QUESTION, Slips, most_levels
 
 METHODS = ("3k-al", "3-al")
 FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)  # times the people
@@ -131,7 +131,9 @@ def play_study(draft, designs, repeat, n_jobs, journal, report):
     means = first.groupby(["design", "method"])["aari"].mean()
     best = {d: max(METHODS, key=lambda m: means[d, m]) for d in designs}
     play([setting(world, d, best[d], m) for d in designs for m in draft.sizes if m != budget])
-    design = max(designs, key=lambda d: means[d, best[d]])
+    asked = draft.fit.design if draft.fit else None  # designs that reach as much: as in the pilot, else odd one out
+    reach = {d: (round(means[d, best[d]], 2), d == asked, d == "odd-one-out") for d in designs}
+    design = max(designs, key=reach.get)
     others = [setting(w, design, best[design], budget) for w in dict.fromkeys(draft.worlds[1:]) if w != world]
     noises = sorted({*NOISES} - {draft.slips.noise})
     play(others + [setting(world, design, best[design], budget, x) for x in noises])
@@ -213,7 +215,7 @@ def plan_sentences(plan):
     said += [
         f"Ask {WORDS[plan.design]} Build the tree with {plan.method}.",
         f"{people} people answer {budget:,} new questions, {plan.new_per_person} each of {plan.per_person} in "
-        f"{plan.minutes:g} minutes.",
+        f"{plan.minutes:g} minutes{_rows_words(plan, budget)}.",
         f"What follows holds only if the objects form {_world_words(plan)}: then the tree can be compared with the "
         "true one. AARI is the average adjusted Rand index over the levels of the true tree; 1 is the true tree, 0 is "
         "chance.",
@@ -236,6 +238,12 @@ def plan_sentences(plan):
     return said + _world_sentences(plan, budget)
 
 
+def _rows_words(plan, budget):
+    "How many comparisons the questions give, where that is not one each."
+    each = ROWS_A_QUESTION[plan.design]
+    return f"; each gives {each} comparisons, {each * budget:,} in all" if each > 1 else ""
+
+
 def _levels(world):
     return f"{world.n_levels} level{'s' * (world.n_levels != 1)}"
 
@@ -255,7 +263,7 @@ def _range_over_worlds(plan, budget):
         means.append(values[np.flatnonzero(x == budget)[0]].mean())
     if len(means) < 2:
         return ""
-    return f", and from {min(means):.2f} to {max(means):.2f} in the {len(means)} worlds that were simulated"
+    return f", and from {min(means):.2f} to {max(means):.2f} in the {len(means)} planted trees that were simulated"
 
 
 def _enough_words(plan, found, x):
@@ -316,7 +324,11 @@ def design_table(plan):
         sure = float((each["aari"] >= plan.target).mean())
         ends = dict(low=float(low), high=float(high))
         found.append(dict(design=design, method=method, aari=float(mean), **ends, reached=sure))
-    return pd.DataFrame(found).sort_values("aari", ascending=False, kind="stable", ignore_index=True)
+    table = pd.DataFrame(found).assign(
+        shown=lambda rows: rows.aari.round(2), first=lambda rows: rows.design == plan.design
+    )
+    table = table.sort_values(["shown", "first", "aari"], ascending=False, kind="stable", ignore_index=True)
+    return table.drop(columns=["shown", "first"])
 
 
 def assumptions(plan):
