@@ -2,6 +2,8 @@
 whole, and `--method auto`.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -227,6 +229,18 @@ def test_best_is_a_tree_and_never_the_random_one():
     assert found.best == "t-ste-al" and not found.table.tree["t-ste"]
     assert any("without a tree" in sentence for sentence in found.sentences())
     assert str(found.table.title["t-ste-al"]) in repr(found) and "<p>" in found._repr_html_()
+
+
+def test_surely_worse_is_one_rule_for_the_sentences_and_the_choice():
+    found = compare_methods(from_tree(random_tree(12, 0), 1500, 0.1), ["3-al", "4-al", "4k-al", "random"], n_splits=3)
+    best, *others = [name for name in found.table.index if name != "random"]
+    for lows, listed in (((0.004, 0.011), others[:1]), ((0.011, 0.012), []), ((-0.2, 0.01), others)):
+        table = found.table.copy()
+        table.loc[others, "diff_low"] = lows
+        assert model_selection._not_surely_worse(table, [best, *others]) == [best, *listed]
+        sentence = replace(found, table=table).sentences()[2]
+        titles = sentence.partition("): ")[2].rstrip(".").split(", ")
+        assert [name for name in others if table.title[name] in titles] == listed
 
 
 def test_quadruplets():

@@ -65,6 +65,8 @@ def accuracy_scores(correctness, weights):
 
 # %% ../../nbs/evaluation/57_model_selection.ipynb #761bb3bb
 #| code-fold: true
+_MARGIN = 0.01  # of agreement: a method is surely worse if the whole interval of its difference is above it
+
 COLUMNS = {
     "agreement": "of the held-out answers, the share that the tree gets right, undecided ones as half; chance: 50%",
     "low": "lower end of the 95% interval of the agreement over the splits, which allows for their overlap",
@@ -73,7 +75,7 @@ COLUMNS = {
     "undecided": "of the held-out answers, the share that the tree leaves undecided",
     "noise_ceiling": "no tree could reach a higher agreement with the held-out answers: they contradict each other",
     "diff": "how much less agreement than the best method's, on the same splits",
-    "diff_low": "lower end of the 95% interval of that difference; below 0: the order of the two may be chance",
+    "diff_low": f"lower end of the 95% interval of that difference; above {_MARGIN:g}: the method is surely worse",
     "diff_high": "upper end of that interval",
     "seconds": "time to build once from the answers of a split, its base included",
 }
@@ -173,9 +175,9 @@ class MethodComparison:
     def _others_in_words(self):
         table = self.table.drop(self.best)
         trees = table[table.tree & (table.index != RANDOM)]
-        near = trees[trees.diff_low <= 0]
+        near = trees[trees.diff_low <= _MARGIN]
         if len(near):
-            yield f"Not surely worse, as the order may be chance: {', '.join(near.title)}."
+            yield f"Not surely worse (by more than {_MARGIN:g}): {', '.join(near.title)}."
         elif len(trees) and not trees.diff_low.isna().any():
             yield f"The next, {trees.title.iloc[0]}, is surely worse, by {trees['diff'].iloc[0]:.3f}."
         for row in table[~table.tree].itertuples():
@@ -315,7 +317,6 @@ def _summarise(rows, chosen, plan, comparisons):
 
 # %% ../../nbs/evaluation/57_model_selection.ipynb #b4faa54f
 _FEWEST_ANSWERS, _FEWEST_GROUPS, _DEFAULT = 100, 20, "points-al"
-_MARGIN = 0.01  # of agreement: a smaller loss does not speak against a simpler method
 _N_SPLITS, _MOST_ANSWERS = 5, 100_000
 
 
