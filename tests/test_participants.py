@@ -2,6 +2,9 @@
 
 import json
 import re
+import signal
+import subprocess
+import sys
 from datetime import datetime
 
 import numpy as np
@@ -87,11 +90,13 @@ def test_a_list_in_a_browser_is_the_list_in_a_terminal(browser, tmp_path, pictur
     words = dict(consent=tmp_path / "consent.md", end=tmp_path / "end.html")
     with serve_study(pictures, path, tmp_path, **words) as study:
         person = Person(browser, f"{study.address}&person=P07", width, touch=True)
+        person.page.evaluate("document.documentElement.requestFullscreen = async () => { window.isFull = true }")
         assert "You can stop at any time & leave." in person.text()
         log = tmp_path / "list-P07.jsonl"
         assert untimed(log) == []
         person.begin()
         person.wait(1)
+        assert person.page.evaluate("window.isFull")  # asked for by the click that agrees
         shown = [line for line in person.text() if line.strip()]
         assert shown == ["1 of 4", "Which one below is more like the one above?"]  # no names, no tree, no score
         room = person.page.evaluate("[innerWidth, innerHeight]")
@@ -186,6 +191,41 @@ def test_other_tabs_a_terminal_and_a_restart_lose_and_double_nothing(browser, tm
     assert untimed(log) == [{"a": 3}, {"a": 1}, {"a": 2}]
 
 
+def test_the_command_goes_on_after_ctrl_c(browser, tmp_path):
+    "What was confirmed is in the log once; what was typed while nobody listened is sent when somebody does."
+    words = [sys.executable, "-m", "comparison_hc", "ask", "--list", str(written_list(tmp_path)), "--person", "P1"]
+
+    def start(*more):
+        process = subprocess.Popen([*words, "--browser", *more], stdout=subprocess.PIPE, text=True, cwd=tmp_path)
+        return process, re.search(r"http\S+", process.stdout.readline())[0]
+
+    def stop(process):
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+        assert process.returncode == 0
+
+    process, address = start()
+    try:
+        person = Person(browser, address)
+        person.begin()
+        person.wait(0)
+        for at, key in ((1, "2"), (2, "1")):
+            person.page.keyboard.press(key)
+            person.wait(at)
+        stop(process)
+        person.page.keyboard.press("3")
+        person.page.wait_for_function("document.getElementById('trouble').textContent.startsWith('No connection')")
+        process, again = start("--port", re.search(r":(\d+)/", address)[1])
+        person.wait(3)
+        person.page.reload()
+        assert again == address and person.page.inner_text("#start") == "Continue"
+        person.context.close()
+        stop(process)
+    finally:
+        process.kill()
+    assert untimed(tmp_path / "list.jsonl") == [{"a": 3}, {"a": 1}, {"a": 3}]
+
+
 def test_everyone_has_a_list_in_a_folder(tmp_path):
     lists = tmp_path / "lists"
     lists.mkdir()
@@ -194,11 +234,51 @@ def test_everyone_has_a_list_in_a_folder(tmp_path):
     with serve_study(None, lists, tmp_path) as study:
         assert study.view(study.session("P1"))["asks"] == "central"
         for other in ("P2", "../P3", ""):
-            with pytest.raises(InputError):
+            with pytest.raises(InputError, match="There is no list for"):
                 study.session(other)
     with pytest.raises(InputError, match="all that .* asks about"):
         with serve_study(["cat", "dog"], written_list(tmp_path), tmp_path):
             pass
+
+
+def test_lists_of_a_folder_are_read_before_anybody_comes(tmp_path, pictures):
+    "Without a picture a participant would see a name, and a broken list would be found by the one who has it."
+    lists = tmp_path / "lists"
+    lists.mkdir()
+    (lists / "answers.csv").write_text("i,j,k,respondent\ncat,dog,cow,P9\n", encoding="utf-8")  # of `plan --collect`
+    with pytest.raises(InputError, match="--list must be"):
+        with serve_study(pictures, lists, tmp_path):
+            pass
+    for person in ("P1", "P2"):
+        written_list(lists, name=f"{person}.csv")
+    with serve_study(pictures, lists, tmp_path):
+        pass
+    for wrong, words in (
+        ("cat,owl,cow,new,", r"ITEMS must be all that .*P2.csv asks about; got \['owl'\]"),
+        ("cat", "line 6"),
+    ):
+        with open(written_list(lists, name="P2.csv"), "a", encoding="utf-8") as file:
+            file.write(f"5,central,{wrong}\n")
+        with pytest.raises(InputError, match=words):
+            with serve_study(pictures, lists, tmp_path):
+                pass
+
+
+def test_logs_of_a_folder_of_lists_go_where_they_are_sent(tmp_path):
+    lists, logs = tmp_path / "lists", tmp_path / "new" / "logs"
+    lists.mkdir()
+    written_list(lists, name="P1.csv")
+    for folder, expected in ((logs, logs), (None, lists)):
+        with serve_study(None, lists, folder) as study:
+            study.obey(study.session("P1"), dict(do="answer", answer=3, at=0, ms=1.0))
+        assert untimed(expected / "P1.jsonl") == [{"a": 3}]
+
+
+def test_the_key_hint_of_a_mixed_list_holds_for_all_questions(tmp_path):
+    for asks, hints in ((ASKS, ("1, 2 and 3", "←")), (("triplets",) * 4, ("←",)), (("central",) * 4, ("1, 2 and 3",))):
+        with serve_study(None, written_list(tmp_path, asks), tmp_path / asks[1]) as study:
+            page = study.page("P1").partition("press the keys ")[2].partition("</p>")[0]
+        assert all((hint in page) == (hint in hints) for hint in ("1, 2 and 3", "←"))
 
 
 def test_texts_are_text_unless_they_are_html(tmp_path):
@@ -206,6 +286,9 @@ def test_texts_are_text_unless_they_are_html(tmp_path):
     (tmp_path / "a.html").write_text("<b>Hello</b>", encoding="utf-8")
     assert text_html(tmp_path / "a.txt", "--end") == "<h1>Hello</h1>\n<p>1 &lt; 2 &lt;b&gt;</p>"
     assert text_html(tmp_path / "a.html", "--end") == "<b>Hello</b>"
+    (tmp_path / "a.md").write_text("You:\n\n- may stop\n- keep <this>\n\n# It\ncosts - 5\n", encoding="utf-8")
+    listed = "<p>You:</p>\n<ul><li>may stop</li><li>keep &lt;this&gt;</li></ul>\n<h1>It</h1>\n<p>costs - 5</p>"
+    assert text_html(tmp_path / "a.md", "--consent") == listed
     with pytest.raises(InputError, match="--end must be an existing file"):
         text_html(tmp_path / "none.txt", "--end")
 
@@ -295,6 +378,7 @@ def test_an_answer_waits_for_the_disk_and_is_written_once(browser, tmp_path, mon
     with serve_study(None, written_list(tmp_path), tmp_path, person="Ada") as study:
         person = Person(browser, study.address)
         person.begin()
+        person.wait(0)
         person.page.keyboard.press("1")
         person.page.wait_for_function("document.getElementById('trouble').textContent.includes('tries again')")
         person.wait(1)

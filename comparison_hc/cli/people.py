@@ -190,11 +190,13 @@ def add_ask(commands):
     ask.add_argument("--trials-out", metavar="PATH.csv", help=trials)
     _add_written(ask)
     page = ask.add_argument_group("in a browser, for participants: one question and a counter, nothing else")
+    texts = "HTML (.html), or text (# begins a title, - an item of a list)"
     page.add_argument("--browser", action="store_true", help="ask each person who opens the address that is printed")
-    page.add_argument("--consent", metavar="FILE", help="text or HTML before the first question; agreeing is logged")
-    page.add_argument("--end", metavar="FILE", help="text or HTML after the last question")
+    page.add_argument("--consent", metavar="FILE", help=f"{texts} before the first question; agreeing is logged")
+    page.add_argument("--end", metavar="FILE", help=f"{texts} after the last question")
     page.add_argument("--labels", action="store_true", help="show names below pictures, too (they may tell too much)")
-    page.add_argument("--folder", metavar="PATH", help="where the logs of several people go (default: this folder)")
+    logs = "where the logs of several people go (default: this folder; with a folder of lists: beside the lists)"
+    page.add_argument("--folder", metavar="PATH", help=logs)
     page.add_argument("--host", metavar="ADDRESS", help="0.0.0.0 lets the network in (default: this machine only)")
     page.add_argument("--port", type=int, metavar="N", help="where to listen (default: 8866, or any that is free)")
     ask.set_defaults(run=ask_command)
@@ -245,7 +247,7 @@ def _ask_in_browser(args):
     rule = "left out with --browser: the log has everything, and `pool` reads it"
     refuse(args, ("seed", "careful", "repeat_every", "out", "answers_out", "trials_out", "export", "journal"), rule)
     given = args.items != "animals" or args.list is None
-    options = dict(items=args.items if given else None, lists=args.list, folder=args.folder or ".", person=args.person)
+    options = dict(items=args.items if given else None, lists=args.list, folder=args.folder, person=args.person)
     options |= dict(consent=args.consent, end=args.end, labels=args.labels, port=args.port)
     run_study(**options, **({} if args.host is None else {"host": args.host}))
 
@@ -277,7 +279,8 @@ def _ask_from_list(args):
         trials_table,
     )
 
-    require(args.items == "animals", "ITEMS", "left out with --list", args.items)
+    rule = "left out with --list and without --browser, as the list has all names"
+    require(args.items == "animals", "ITEMS", rule, args.items)
     refuse(args, ("seed", "careful", "repeat_every", "out"), "left out with --list")
     if args.export:
         return _export_list(args)

@@ -14,7 +14,7 @@ from ..core.io import JournalError
 from ..core.validation import InputError, require
 from ..elicitation.items import default_log, read_items
 from ..elicitation.session import Session
-from ..elicitation.trial_list import TrialSession, read_trial_list
+from ..elicitation.trial_list import COLUMNS, TrialSession, read_trial_list
 from .ask_page import picture_html
 from .page import import_extra, static_text
 from .server import (
@@ -48,8 +48,28 @@ def text_html(path, argument):
     if path.suffix.lower() in (".html", ".htm"):
         return text
     blocks = [block.strip() for block in text.replace("\r\n", "\n").split("\n\n") if block.strip()]
-    titled = [(f"<h1>{escape(b[2:])}</h1>" if b.startswith("# ") else f"<p>{escape(b)}</p>") for b in blocks]
-    return "\n".join(titled)
+    return "\n".join(map(_block_html, blocks))
+
+
+def _block_html(block):
+    "A title (# in front), a list (- in front of each line) or a paragraph; a title may have lines below it."
+    title, _, below = block.partition("\n")
+    if title.startswith("# "):
+        return f"<h1>{escape(title[2:])}</h1>" + (f"\n{_block_html(below)}" if below else "")
+    lines = block.split("\n")
+    if all(line.startswith("- ") for line in lines):
+        return f"<ul>{''.join(f'<li>{escape(line[2:])}</li>' for line in lines)}</ul>"
+    return f"<p>{escape(block)}</p>"
+
+
+def lists_in(path):
+    "The lists of a file or a folder; other tables of a folder, such as collected answers, are none."
+    if path.is_file():
+        return [path]
+    head = COLUMNS[0].encode()
+    return sorted(
+        each for each in path.glob("*.csv") if each.read_bytes()[:20].lstrip(b"\xef\xbb\xbf").startswith(head)
+    )
 
 
 @dataclass(eq=False)
@@ -58,7 +78,7 @@ class Study:
 
     items: object  # as for `read_items`; None: the names of the list alone
     lists: Path | None  # a list for all, or a folder with one a person; None: questions chosen by the answers
-    folder: Path  # of the logs, where they are not beside a person's own list
+    folder: Path | None  # of the logs; None: this one, or that of the lists if everyone has one
     person: str | None  # the only one who answers; None: the address says who
     consent: str  # HTML
     end: str  # HTML
@@ -70,7 +90,9 @@ class Study:
 
     def __post_init__(self):
         self.by_name = {} if self.items is None else {item.name: item for item in read_items(self.items)}
-        for path in [self.lists] if self.lists and self.lists.is_file() else []:
+        listed = lists_in(self.lists) if self.lists else []
+        require(listed or not self.lists, "--list", "a folder with PERSON.csv for everyone", str(self.lists))
+        for path in listed:
             names = {name for question in read_trial_list(path) for name in question.shown}
             missing = sorted(names - set(self.by_name)) if self.by_name else []
             require(not missing, "ITEMS", f"all that {path} asks about", missing[:3])
@@ -79,16 +101,18 @@ class Study:
         "A participant's session, continued from the log. Raises `InputError`."
         if person in self.sessions:
             return self.sessions[person]
+        folder = self.folder or Path()
         if self.lists is None:
-            found = Session(self.items, default_log(self.items, person, self.folder), person)
+            found = Session(self.items, default_log(self.items, person, folder), person)
         elif self.lists.is_file():
             own = self.person is not None
-            path = self.lists.with_suffix(".jsonl") if own else default_log(self.lists, person, self.folder)
+            path = self.lists.with_suffix(".jsonl") if own else default_log(self.lists, person, folder)
             found = TrialSession(read_trial_list(self.lists), path, person)
         else:
             path = self.lists / f"{person}.csv"
-            require(path.is_file() and path.parent == self.lists, "person", "one who has a list in this study", person)
-            found = TrialSession(read_trial_list(path), path.with_suffix(".jsonl"), person)
+            if not path.is_file() or path.parent != self.lists:
+                raise InputError(f"There is no list for {person!r} in this study. Please check your code.")
+            found = TrialSession(read_trial_list(path), (self.folder or self.lists) / f"{person}.jsonl", person)
         self.sessions[person] = found
         return found
 
@@ -130,13 +154,15 @@ class Study:
     def page(self, person):
         "The HTML for a participant."
         session = self.session(person)
-        is_pair = self.lists is not None and session.questions[0].asks == "triplets"
+        pairs = {question.asks == "triplets" for question in session.questions} if self.lists else {False}
+        keys = {True: "← and → (or 1 and 2)", False: "1, 2 and 3, in the order shown"}
+        both = f"{keys[False]}; where you choose between two, {keys[True]}"
         parts = dict(
             state=json.dumps(self.view(session)).replace("<", "\\u003c"),  # nothing in it can end the script
             consent=self.consent,
             end=self.end,
             agree=json.dumps("I agree, and begin" if self.consent else "Begin"),
-            keys="← and → (or 1 and 2)" if is_pair else "1, 2 and 3, in the order shown",
+            keys=both if len(pairs) == 2 else keys[pairs.pop()],
         )
         return Template(static_text("participant.html")).substitute(parts)
 
@@ -215,7 +241,7 @@ async def _serve(study, sockets, is_ready, stop):
 def serve_study(
     items=None,
     lists=None,
-    folder=".",
+    folder=None,
     person=None,
     consent=None,
     end=None,
@@ -233,7 +259,7 @@ def serve_study(
     lists
         A list of questions for all, or a folder with `PERSON.csv` for everyone; None: questions chosen by the answers.
     folder
-        Where the logs go, except that of a person's own list, which is beside it.
+        Where the logs go, made if it is not there; None: this one, or beside the lists if everyone has one.
     person
         The only one who answers; None: the address or a first page says who.
     consent, end
@@ -254,7 +280,10 @@ def serve_study(
     consent = "" if consent is None else text_html(consent, "--consent")
     end = f"<p>{THANKS}</p>" if end is None else text_html(end, "--end")
     items = "animals" if items is None and lists is None else items
-    study = Study(items, lists, Path(folder), person, consent, end, labels, host, check_token(token, host))
+    folder = None if folder is None else Path(folder)
+    study = Study(items, lists, folder, person, consent, end, labels, host, check_token(token, host))
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
     if person is not None:
         study.session(check_person(person))  # what does not fit is said at once
     sockets = listening(host, port)
