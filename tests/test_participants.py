@@ -90,7 +90,8 @@ def test_a_list_in_a_browser_is_the_list_in_a_terminal(browser, tmp_path, pictur
     words = dict(consent=tmp_path / "consent.md", end=tmp_path / "end.html")
     with serve_study(pictures, path, tmp_path, **words) as study:
         person = Person(browser, f"{study.address}&person=P07", width, touch=True)
-        person.page.evaluate("document.documentElement.requestFullscreen = async () => { window.isFull = true }")
+        kept = "async () => { window.isFull = true }"
+        person.page.evaluate(f"() => {{ document.documentElement.requestFullscreen = {kept} }}")
         assert "You can stop at any time & leave." in person.text()
         log = tmp_path / "list-P07.jsonl"
         assert untimed(log) == []
@@ -344,7 +345,12 @@ def test_the_command_writes_lists_trials_and_who_answered(tmp_path, monkeypatch,
     assert set(pd.read_csv("zoe.csv").respondent) == {"Zoe"}
     capsys.readouterr()
     assert main(["pool", "P1.jsonl", "P2.jsonl", "--answers-out", "all.csv"]) == 0
-    assert re.search(r"people +2", capsys.readouterr().out) and set(pd.read_csv("all.csv").respondent) == {"P1", "P2"}
+    printed = capsys.readouterr().out
+    assert (
+        re.search(r"people +2", printed)
+        and "(chance: 1/3)" in printed
+        and set(pd.read_csv("all.csv").respondent) == {"P1", "P2"}
+    )
     assert main(["pool", "P1.jsonl"]) == 0
     capsys.readouterr()
     written = pd.read_csv("P1.csv").drop(columns="respondent").shape[0] + pd.read_csv("zoe.csv").shape[0]

@@ -324,6 +324,11 @@ def _write_answers(result, triplets, args):
 
 
 MANY_PEOPLE = 10  # from whom on the pairs are summed up
+TREES_OF_TWO = (
+    "tree_agreement: each person has a tree of their own answers; the share of three objects, of those that both trees "
+    "decide,\nin which both name the same odd one out (chance: 1/3). Few answers make poor trees: a small share "
+    "need not be disagreement.\n`people` compares everyone with the tree of all others."
+)
 
 
 def add_pool(commands):
@@ -361,6 +366,8 @@ def pool_command(args):
         say(f"\n{len(table):,} pairs of {people:,} people: tree_agreement {low:.2f} to {high:.2f}, median {middle:.2f}")
     elif people:
         say("\n" + "\n".join(map(visible_line, table.to_string(index=False).splitlines())))
+    if people:
+        say(TREES_OF_TWO)
     for line in lines:
         say(f"clash: {visible_line(line)}")
     say(f"\n{result.dendrogram.to_text()}")
