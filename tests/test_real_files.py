@@ -40,6 +40,16 @@ SHOWN = [(a, n, f) if left else (a, f, n) for (a, n, f), left in zip(ROWS, LEFT)
 NUMBER = {name: number for number, name in enumerate((*PETS, *FISH))}
 TRIOS = [(n, a, f) if left else (f, n, a) for (a, n, f), left in zip(ROWS, LEFT)]  # with one odd one
 ODD_AT = [2 if left else 0 for left in LEFT]
+ODD_NAMED = [(*trio, trio[at]) for trio, at in zip(TRIOS, ODD_AT)]
+ODD_FIRST = [(trio[at], *[x for x in trio if x != trio[at]]) for trio, at in zip(TRIOS, ODD_AT)]
+
+
+LETTERS = {  # what a column of a file says about each of the eighteen answers
+    **dict(zip("anf", zip(*ROWS))),  # anchor, nearer, farther
+    **dict(zip("lr", [*zip(*SHOWN)][1:])),  # what was on the left and on the right
+    "_": [""] * len(ROWS),
+}
+SIDED = "anchor,left,right"
 
 
 def text(rows, header=None, separator=",", end="\n"):
@@ -48,9 +58,20 @@ def text(rows, header=None, separator=",", end="\n"):
     return "".join(separator.join(map(str, row)) + end for row in [*([header] if header else []), *rows])
 
 
-def shown(codes, header="anchor,left,right,answer"):
+def cells(form, codes=(), first=0):
+    "Rows, from a letter for each column; `#` numbers the rows, `?` is the code of the side; a word is itself."
+    numbered = {"#": range(first, first + len(ROWS)), "?": [codes[not left] for left in LEFT] if codes else ()}
+    return [*zip(*(({**LETTERS, **numbered}).get(word, [word] * len(ROWS)) for word in form.split(" ")))]
+
+
+def study(header, form, codes=(), first=0, separator=","):
+    "A delimited file of the eighteen answers."
+    return text(cells(form, codes, first), header, separator)
+
+
+def shown(codes, header=f"{SIDED},answer"):
     "What was shown, and what was answered: one code where the left one was nearer, and another."
-    return text([(*row, codes[not left]) for row, left in zip(SHOWN, LEFT)], header.split(","))
+    return study(header, "a l r ?", codes)
 
 
 def lines(records):
@@ -58,13 +79,14 @@ def lines(records):
     return "".join(json.dumps(record) + "\n" for record in records)
 
 
-def trials(*keys, codes=(0, 1), wrap=str):
+def trials(stimulus="{}", choice=None, codes=(0, 1), answered="response", kind=None):
     "Trials of jsPsych."
-    found = []
-    for (a, x, y), left in zip(SHOWN, LEFT):
-        saved = {"stimulus": wrap(a), "choices": [wrap(x), wrap(y)], "response": codes[not left]}
-        found.append({"trial_type": "html-button-response", **saved})
-    return found
+    kind = {"trial_type": "html-button-response"} if kind is None else kind
+    wrap = (choice or stimulus).format
+    return [
+        {**kind, "stimulus": stimulus.format(a), "choices": [wrap(x), wrap(y)], answered: codes[not left]}
+        for (a, x, y), left in zip(SHOWN, LEFT)
+    ]
 
 
 def inquisit(codes):
@@ -111,12 +133,6 @@ def numbers(rows):
     return [tuple(NUMBER[name] for name in row) for row in rows]
 
 
-def by_number(answers):
-    "Answers about objects that are called by their numbers, by name."
-    called = (*PETS, *FISH)
-    return [tuple(called[int(name)] for name in row) for row in named(answers)]
-
-
 def read(tmp_path, content, file="a.csv", **options):
     "(the answers or the error, the warnings) of a file."
     path = tmp_path / file
@@ -130,665 +146,469 @@ def read(tmp_path, content, file="a.csv", **options):
     return found, " | ".join(str(w.message) for w in said)
 
 
-TURNED = [(a, f, n) for a, n, f in ROWS]
-BOTH = text([(*row, *row[1:]) for row in ROWS], ("head", "winner", "loser", "left", "right"))
 ODD = dict(kind="odd-one-out")
 SIDES = dict(columns=["anchor", "left", "right"])
-
+ABC = dict(columns=["A", "B", "C"])
+STIM = dict(columns=["Stim1", "Stim2", "Stim3"])
+TEXT, JSON = dict(file="a.txt"), dict(file="a.json")
+JSPSYCH = JSON | dict(format="jspsych")
+WINNERS, LOSERS = "head,winner,loser", "head,loser,winner"
 MTURK = "WorkerId,AssignmentStatus,Input.anchor,Input.left,Input.right,Answer.choice"
+WINNER_ROWS, LOSER_ROWS = text(ROWS, WINNERS), pd.DataFrame(cells("a f n"), columns=LOSERS.split(","))
+TURNED = cells("a f n")
+BOTH = study("head,winner,loser,left,right", "a n f n f")
+IMPOSSIBLE = "head,left,right,winner,puid,left_filename,right_filename,head_filename,winner_filename,loser\n"
+IMPOSSIBLE += "0,18,12,5,p,l.png,r.png,h.png,w.png,12\n1,2,3,2,p,x.png,y.png,z.png,x.png,3\n"
+R_TABLE = "".join(f'"{n}" "{a}" "{b}" "{c}"\n' for n, (a, b, c) in enumerate(ROWS, 1))
+COMMAS = [[f"{name}, x" for name in row] for row in ROWS]
+UNTIMELY = "anchor,left,right,ans\ncat,dog,trout,1\ndog,cat,trout,1\ndog,cat,pike,1\ntrout,pike,cat,1\n"
+UNTIMELY += "pike,trout,cat,1\ntrout,cat,pike,2\ntrout,pike,dog,0\npike,trout,dog,0\n"
+SALMON = "head,winner,loser,left,right,puid,head_filename,winner_filename,left_filename,right_filename"
+SALMON_ROWS = [(*[NUMBER[x] for x in (a, n, f, n, f)], "p", *[f"{x}.png" for x in (a, n, n, f)]) for a, n, f in ROWS]
 
-# (content, options, what the one line must say)
+
+def case(content, *words, rows=None, **options):
+    "(a file, how it is read, what has to be said, the answers where they are told)"
+    return content, options, words, rows
+
+
+# what the one line must say
 RIGHT = {
     # F1: names of columns decide
-    "head,loser,winner": (text(TURNED, "head,loser,winner"), {}, "winner = nearer"),
-    "winner,loser,head": (text([(n, f, a) for a, n, f in ROWS], "winner,loser,head"), {}, "by name"),
-    "target,far,near": (text(TURNED, "target,far,near"), {}, "far = farther"),
-    "anchor,negative,positive": (text(TURNED, "anchor,negative,positive", "\t"), dict(file="a.tsv"), "by name"),
-    "Probe Reference": (text([(n, a, f) for a, n, f in ROWS], "Closer Image,Reference,Far"), {}, ""),
-    "two of three": (text([(f, n, a) for a, n, f in ROWS], "loser,winner,item"), {}, "item = anchor"),
-    "more columns": (
-        text([(1, f, "p", a, 812, n) for a, n, f in ROWS], "trial,far,puid,ref,rt,near"),
-        {},
-        "puid = respondent",
+    "head,loser,winner": case(study("head,loser,winner", "a f n"), "winner = nearer"),
+    "winner,loser,head": case(study("winner,loser,head", "n f a"), "by name"),
+    "target,far,near": case(study("target,far,near", "a f n"), "far = farther"),
+    "anchor,negative,positive": case(
+        study("anchor,negative,positive", "a f n", separator="\t"), "by name", file="a.tsv"
     ),
-    "less similar": (text(TURNED, "reference,less_similar,more_similar"), {}, ""),
-    "camel case": (text(TURNED, "refImage,rejectedImage,chosenImage"), {}, ""),
-    "shown and answered": (shown(("left", "right")), {}, "answer = answer"),
-    "the anchor last": (
-        text([(x, y, a, x if left else y) for (a, x, y), left in zip(SHOWN, LEFT)], "left,right,target,choice"),
-        {},
-        "target = anchor",
+    "Probe Reference": case(study("Closer Image,Reference,Far", "n a f")),
+    "two of three": case(study("loser,winner,item", "f n a"), "item = anchor"),
+    "more columns": case(study("trial,far,puid,ref,rt,near", "1 f p a 812 n"), "puid = respondent"),
+    "less similar": case(study("reference,less_similar,more_similar", "a f n")),
+    "camel case": case(study("refImage,rejectedImage,chosenImage", "a f n")),
+    "shown and answered": case(shown(("left", "right")), "answer = answer"),
+    "the anchor last": case(study("left,right,target,choice", "l r a n"), "target = anchor"),
+    "choice_1, choice_2": case(study("choice_1,choice_2,anchor,response", "l r a ?", "12")),
+    "a role in all names": case(
+        shown(("left", "right"), "match_probe,match_left,match_right,match_response"), "match_probe = anchor"
     ),
-    "choice_1, choice_2": (
-        text(
-            [(x, y, a, 1 if left else 2) for (a, x, y), left in zip(SHOWN, LEFT)], "choice_1,choice_2,anchor,response"
-        ),
-        {},
-        "",
-    ),
-    "a role in all names": (
-        shown(("left", "right"), "match_probe,match_left,match_right,match_response"),
-        {},
-        "match_probe = anchor",
-    ),
-    "NEXT's names": (
-        text(
-            [(*row, n) for row, (_, n, _) in zip(SHOWN, ROWS)], "target_center,target_left,target_right,target_winner"
-        ),
-        {},
-        "target_winner = answer",
+    "NEXT's names": case(
+        study("target_center,target_left,target_right,target_winner", "a l r n"), "target_winner = answer"
     ),
     # F3, F16, F17: codes
-    "eval": (shown("10", "A,B,C,eval"), dict(columns=["A", "B", "C"], answer="eval:1=B,0=C"), "0 is C, 1 is B"),
-    "codes in order": (shown("fj"), dict(**SIDES, answer="answer:f,j"), "f is left"),
-    "is_left": (shown("10", "anchor,left,right,is_left"), dict(**SIDES, answer="is_left"), "1 is left"),
-    "True and False": (
-        shown(("True", "False"), "A,B,C,eval"),
-        dict(columns=["A", "B", "C"], answer="eval"),
-        "True is B",
+    "eval": case(shown("10", "A,B,C,eval"), "0 is C, 1 is B", **ABC, answer="eval:1=B,0=C"),
+    "codes in order": case(shown("fj"), "f is left", **SIDES, answer="answer:f,j"),
+    "is_left": case(shown("10", "anchor,left,right,is_left"), "1 is left", **SIDES, answer="is_left"),
+    "True and False": case(shown(("True", "False"), "A,B,C,eval"), "True is B", **ABC, answer="eval"),
+    "1.0 and 2.0": case(shown(("1.0", "2.0")), "1.0 is left"),
+    "A and B": case(shown("AB"), "A is left"),
+    "keys": case(shown(("ArrowLeft", "ArrowRight"))),
+    "key codes": case(shown((37, 39))),
+    "file names": case(
+        text([(*(f"img/{x}.png" for x in row), near) for row, (_, near, _) in zip(SHOWN, ROWS)], f"{SIDED},response")
     ),
-    "1.0 and 2.0": (shown(("1.0", "2.0")), {}, "1.0 is left"),
-    "A and B": (shown("AB"), {}, "A is left"),
-    "keys": (shown(("ArrowLeft", "ArrowRight")), {}, ""),
-    "key codes": (shown((37, 39)), {}, ""),
-    "file names": (
-        text(
-            [(f"img/{a}.png", f"img/{x}.png", f"img/{y}.png", n) for (a, x, y), (_, n, _) in zip(SHOWN, ROWS)],
-            "anchor,left,right,response",
-        ),
-        {},
-        "",
-    ),
-    "minus one": (shown((1, -1), "A,B,C,y"), dict(columns=["A", "B", "C"], answer="y:1=B,-1=C"), ""),
-    "all the same": (
-        text([(*row, 1) for row in ROWS], "anchor,left,right,answer"),
-        dict(answer="answer:1=left,2=right"),
-        "",
-    ),
-    "a missing code": (
-        shown("12") + "cat,dog,pike,0\n",
-        dict(answer="answer", missing="answer=0", drop_invalid=True),
-        "left out",
+    "minus one": case(shown((1, -1), "A,B,C,y"), **ABC, answer="y:1=B,-1=C"),
+    "all the same": case(study(f"{SIDED},answer", "a n f 1"), answer="answer:1=left,2=right"),
+    "a missing code": case(
+        shown("12") + "cat,dog,pike,0\n", "left out", answer="answer", missing="answer=0", drop_invalid=True
     ),
     # F2, F20: jsPsych
-    "jsPsych": (json.dumps(trials()), dict(file="a.json", format="jspsych"), ""),
-    "jsPsych in CSV": (
+    "jsPsych": case(json.dumps(trials()), **JSPSYCH),
+    "jsPsych in CSV": case(
         pd.DataFrame([{**t, "choices": json.dumps(t["choices"])} for t in trials()]).to_csv(index=False),
-        dict(format="jspsych"),
-        "",
+        format="jspsych",
     ),
-    "jsPsych with HTML": (json.dumps(trials(wrap="<p>{}</p>".format)), dict(file="a.json", format="jspsych"), ""),
-    "jsPsych with pictures": (
-        json.dumps(trials(wrap="<img src='img/{}.png'>".format)),
-        dict(file="a.json", format="jspsych"),
-        "",
-    ),
-    "one spelling is HTML": (
-        json.dumps(
-            [
-                {
-                    **t,
-                    "stimulus": f"img/{t['stimulus']}.png",
-                    "choices": [f"<img src='img/{c}.png' width=80>" for c in t["choices"]],
-                }
-                for t in trials()
-            ]
-        ),
-        dict(file="a.json", format="jspsych"),
-        "",
-    ),
-    "jsPsych 6": (
-        json.dumps(
-            [
-                {"stimulus": t["stimulus"], "choices": t["choices"], "button_pressed": str(t["response"])}
-                for t in trials()
-            ]
-        ),
-        dict(file="a.json", format="jspsych"),
-        "",
-    ),
+    "jsPsych with HTML": case(json.dumps(trials("<p>{}</p>")), **JSPSYCH),
+    "jsPsych with pictures": case(json.dumps(trials("<img src='img/{}.png'>")), **JSPSYCH),
+    "one spelling is HTML": case(json.dumps(trials("img/{}.png", "<img src='img/{}.png' width=80>")), **JSPSYCH),
+    "jsPsych 6": case(json.dumps(trials(codes="01", answered="button_pressed", kind={})), **JSPSYCH),
     # F5: headers inside
-    "two files in one": (
-        text(ROWS[:9], "head,winner,loser") + text(ROWS[9:], "head,winner,loser"),
-        {},
-        "1 repeated header",
+    "two files in one": case(text(ROWS[:9], WINNERS) + text(ROWS[9:], WINNERS), "1 repeated header"),
+    "… with byte order marks": case(
+        "\ufeff" + text(ROWS[:9], WINNERS) + "\ufeff" + text(ROWS[9:], WINNERS), "repeated"
     ),
-    "… with byte order marks": (
-        "\ufeff" + text(ROWS[:9], "head,winner,loser") + "\ufeff" + text(ROWS[9:], "head,winner,loser"),
-        {},
-        "repeated",
-    ),
-    "… in another case": (text(ROWS[:9], "head,winner,loser") + text(ROWS[9:], "Head,WINNER,loser"), {}, "repeated"),
-    "… and columns": (
-        text(ROWS[:9], "uno,due,tre") + text(ROWS[9:], "uno,due,tre"),
-        dict(columns=["uno", "due", "tre"]),
-        "repeated",
+    "… in another case": case(text(ROWS[:9], WINNERS) + text(ROWS[9:], "Head,WINNER,loser"), "repeated"),
+    "… and columns": case(
+        text(ROWS[:9], "uno,due,tre") + text(ROWS[9:], "uno,due,tre"), "repeated", columns=["uno", "due", "tre"]
     ),
     # F7, F21, F22: separators
-    "quoted commas": (text([[f'"{name}, x"' for name in row] for row in ROWS], separator=";"), {}, ""),
-    "tabs in .csv": (text([[f"{name}, x" for name in row] for row in ROWS], separator="\t"), {}, ""),
-    "commas and blanks inside": (text([[f"{name}, x" for name in row] for row in ROWS], separator=";"), {}, ""),
-    "blanks around quoted commas": (
-        "".join('{} "{}, x" "{}, x" "{}, x"\n'.format(n, *row) for n, row in enumerate(ROWS)),
-        dict(file="a.txt"),
-        "",
+    "quoted commas": case(text([[f'"{name}"' for name in row] for row in COMMAS], separator=";")),
+    "tabs in .csv": case(text(COMMAS, separator="\t")),
+    "commas and blanks inside": case(text(COMMAS, separator=";")),
+    "blanks around quoted commas": case(
+        "".join('{} "{}" "{}" "{}"\n'.format(n, *row) for n, row in enumerate(COMMAS)), **TEXT
     ),
-    "pipes": (text(ROWS, separator="|"), {}, ""),
-    "blanks": (text(ROWS, separator=" "), dict(file="a.txt"), "0 = anchor"),
-    "blanks in columns": (
-        text([[f"{name:>8}" for name in row] for row in ROWS], separator=" ", end=" \n"),
-        dict(file="a.txt"),
-        "",
-    ),
-    "write.table": (
-        '"head" "winner" "loser"\n' + "".join((f'"{n}" "{a}" "{b}" "{c}"\n' for n, (a, b, c) in enumerate(ROWS, 1))),
-        dict(file="a.txt"),
-        "by name",
-    ),
-    "write.table without names": (
-        "".join((f'"{n}" "{a}" "{b}" "{c}"\n' for n, (a, b, c) in enumerate(ROWS, 1))),
-        dict(file="a.txt"),
-        "",
-    ),
-    "to_csv with an index": (pd.DataFrame(ROWS, columns=["x", "y", "z"]).to_csv(), {}, ""),
-    "sep=;": ("sep=;\r\n" + text(ROWS, "head,winner,loser", ";", "\r\n"), {}, "names the separator"),
-    "a comment": ("# exported on Monday, by Ada\n" + text(ROWS, "head,winner,loser"), {}, "1 comment"),
-    "savetxt's header": ("# head loser winner\n" + text(TURNED, separator=" "), dict(file="a.txt"), "by name"),
-    "END OF FILE": (text(ROWS, "head,winner,loser") + "END OF FILE,,\n", {}, "END OF FILE"),
-    "separators at the end": (text(ROWS, "head,winner,loser", end=",,\n"), {}, ""),
-    "a separator that is told": (text(ROWS, separator="~"), dict(separator="~"), ""),
-    "UTF-16": (text(ROWS, "head,winner,loser", "\t").encode("utf-16"), {}, ""),
+    "pipes": case(text(ROWS, separator="|")),
+    "blanks": case(text(ROWS, separator=" "), "0 = anchor", **TEXT),
+    "blanks in columns": case(text([[f"{name:>8}" for name in row] for row in ROWS], separator=" ", end=" \n"), **TEXT),
+    "write.table": case('"head" "winner" "loser"\n' + R_TABLE, "by name", **TEXT),
+    "write.table without names": case(R_TABLE, **TEXT),
+    "to_csv with an index": case(pd.DataFrame(ROWS, columns=["x", "y", "z"]).to_csv()),
+    "sep=;": case("sep=;\r\n" + text(ROWS, WINNERS, ";", "\r\n"), "names the separator"),
+    "a comment": case("# exported on Monday, by Ada\n" + WINNER_ROWS, "1 comment"),
+    "savetxt's header": case("# head loser winner\n" + text(TURNED, separator=" "), "by name", **TEXT),
+    "END OF FILE": case(WINNER_ROWS + "END OF FILE,,\n", "END OF FILE"),
+    "separators at the end": case(text(ROWS, WINNERS, end=",,\n")),
+    "a separator that is told": case(text(ROWS, separator="~"), separator="~"),
+    "UTF-16": case(text(ROWS, WINNERS, "\t").encode("utf-16")),
     # F13: Salmon
-    "Salmon": (
-        text(
-            [
-                (*[NUMBER[x] for x in (*row, *row[1:])], "p", *[f"{x}.png" for x in (row[0], row[1], *row[1:])])
-                for row in ROWS
-            ],
-            "head,winner,loser,left,right,puid,head_filename,winner_filename,left_filename,right_filename",
-        ),
-        dict(format="salmon"),
-        "as salmon writes them",
-    ),
-    "Salmon without a format": (BOTH, {}, "by name"),
+    "Salmon": case(text(SALMON_ROWS, SALMON), "as salmon writes them", format="salmon"),
+    "Salmon without a format": case(BOTH, "by name"),
     # F18, F19: JSON
-    "JATOS": (
-        "".join(json.dumps(trials()[n : n + 6]) + "\n" for n in (0, 6, 12)),
-        dict(file="a.txt", format="jspsych"),
-        "",
-    ),
-    "JSON lines with a float": (
+    "JATOS": case("".join(json.dumps(trials()[n : n + 6]) + "\n" for n in (0, 6, 12)), **TEXT, format="jspsych"),
+    "JSON lines with a float": case(
         lines(
-            [
-                {"head": a, "winner": n, "loser": f, "rt": 812.5 if a == "cat" else None}
-                | ({"x": 1} if f == "eel" else {})
-                for a, n, f in ROWS
-            ]
+            {"head": a, "winner": n, "loser": f, "rt": 812.5 if a == "cat" else None} | ({"x": 1} if f == "eel" else {})
+            for a, n, f in ROWS
         ),
-        dict(file="a.jsonl"),
-        "",
+        file="a.jsonl",
     ),
-    "JSON lines in .json": (
-        lines([dict(zip(("head", "loser", "winner"), row)) for row in TURNED]),
-        dict(file="a.json"),
-        "",
-    ),
-    "arrays a line": (lines(ROWS), dict(file="a.jsonl"), ""),
+    "JSON lines in .json": case(lines(LOSER_ROWS.to_dict("records")), **JSON),
+    "arrays a line": case(lines(ROWS), file="a.jsonl"),
     # F23: pandas
     **{
-        f"to_json {orient}": (
-            pd.DataFrame(TURNED, columns=["head", "loser", "winner"]).to_json(orient=orient),
-            dict(file="a.json"),
-            "by name",
-        )
+        f"to_json {orient}": case(LOSER_ROWS.to_json(orient=orient), "by name", **JSON)
         for orient in ("columns", "index", "split", "records", "table")
     },
-    "to_json *": (
-        pd.DataFrame(TURNED, columns=["head", "loser", "winner"]).to_json(),
-        dict(file="a.json", records="*"),
-        "by name",
-    ),
+    "to_json *": case(LOSER_ROWS.to_json(), "by name", **JSON, records="*"),
     # F24: NEXT
-    "NEXT through R": (
-        text(
-            [("p", "t", a, x, y, x if left else y) for (a, x, y), left in zip(SHOWN, LEFT)],
-            "Participant.ID,Timestamp,Center,Left,Right,Answer",
-        ),
-        dict(format="next"),
+    "NEXT through R": case(
+        study("Participant.ID,Timestamp,Center,Left,Right,Answer", "p t a l r n"),
         "Participant.ID = respondent",
+        format="next",
     ),
-    "NEXT without people": (
-        text([(a, x, y, x if left else y) for (a, x, y), left in zip(SHOWN, LEFT)], "Center,Left,Right,Answer"),
-        dict(format="next"),
-        "",
-    ),
-    "NEXT without a format": (
-        text([(a, x, y, x if left else y) for (a, x, y), left in zip(SHOWN, LEFT)], "Center,Left,Right,Answer"),
-        {},
-        "",
-    ),
+    "NEXT without people": case(study("Center,Left,Right,Answer", "a l r n"), format="next"),
+    "NEXT without a format": case(study("Center,Left,Right,Answer", "a l r n")),
     # forms of other tools
-    "a title above the header": (
-        ("C:\\merge.emrg2\n" + text(TURNED, "Target,Loser,Winner", "\t")).encode("utf-16"),
-        dict(file="a.txt"),
+    "a title above the header": case(
+        ("C:\\merge.emrg2\n" + study("Target,Loser,Winner", "a f n", separator="\t")).encode("utf-16"),
         "1 line above the header (line 1)",
+        **TEXT,
     ),
-    "facts above the header": (
-        "group,session,px\n1,883,133\n\n"
-        + text([(n, *row, 7) for n, row in enumerate(ROWS)], "no,head,winner,loser,rt"),
-        {},
+    "facts above the header": case(
+        "group,session,px\n1,883,133\n\n" + study("no,head,winner,loser,rt", "# a n f 7"),
         "2 lines above the header (lines 1, 2)",
     ),
-    "X and y": (
-        archive(X=np.array(SHOWN), y=np.where(LEFT, 1, -1), group_id=np.zeros(18)),
-        dict(file="a.npz"),
-        "group_id",
+    "X and y": case(
+        archive(X=np.array(SHOWN), y=np.where(LEFT, 1, -1), group_id=np.zeros(18)), "group_id", file="a.npz"
     ),
-    "X and booleans": (archive(X=np.array(SHOWN), y=np.array(LEFT)), dict(file="a.npz"), "left is 1"),
-    "tags around JSON": (
+    "X and booleans": case(archive(X=np.array(SHOWN), y=np.array(LEFT)), "left is 1", file="a.npz"),
+    "tags around JSON": case(
         "".join(f"[main_start_{n}---{json.dumps(trials()[9 * n : 9 * n + 9])}---main_end_{n}]" for n in (0, 1)),
-        dict(file="a.txt", format="jspsych"),
         "2 tags around JSON",
+        **TEXT,
+        format="jspsych",
     ),
-    "query and ref1, ref2": (shown("qp", "query,ref1,ref2,response"), dict(answer="response:q,p"), "by name"),
-    "docA and docB": (
-        shown("ab", "Input.query,Input.docA,Input.docB,Answer.radio"),
-        dict(format="mturk"),
-        "a is Input.docA",
+    "query and ref1, ref2": case(shown("qp", "query,ref1,ref2,response"), "by name", answer="response:q,p"),
+    "docA and docB": case(
+        shown("ab", "Input.query,Input.docA,Input.docB,Answer.radio"), "a is Input.docA", format="mturk"
     ),
-    "ABX": (
-        text([(x, y, a, "AB"[not left]) for (a, x, y), left in zip(SHOWN, LEFT)], "A,B,X,response"),
-        dict(answer="response"),
-        "X = anchor",
-    ),
-    "buttons through pandas": (json.dumps(trials(codes=(0.0, 1.0))), dict(file="a.json", format="jspsych"), ""),
-    "Inquisit": (
+    "ABX": case(study("A,B,X,response", "l r a ?", "AB"), "X = anchor", answer="response"),
+    "buttons through pandas": case(json.dumps(trials(codes=(0.0, 1.0))), **JSPSYCH),
+    "Inquisit": case(
         inquisit(("left picture", "right picture")),
-        dict(
-            file="a.iqdat",
-            format="inquisit",
-            columns=["stimulusitem1", "stimulusitem2", "stimulusitem3"],
-            answer="response:left picture,right picture",
-        ),
         "subject = respondent",
+        file="a.iqdat",
+        format="inquisit",
+        columns=["stimulusitem1", "stimulusitem2", "stimulusitem3"],
+        answer="response:left picture,right picture",
     ),
-    "the answer that is filled most often": (
-        text(
-            [("ann", *row, "no" if n == 3 else "", "ab"[not left]) for n, (row, left) in enumerate(zip(SHOWN, LEFT))],
-            "WorkerId,anchor,left,right,Answer.comment,Answer.pick",
+    "the answer that is filled most often": case(
+        study("WorkerId,anchor,left,right,Answer.comment,Answer.pick", "ann a l r _ ?", "ab").replace(
+            "trout,,a\nann,dog,p", "trout,no,a\nann,dog,p"
         ),
-        dict(format="mturk"),
         "Answer.pick = answer",
+        format="mturk",
     ),
-    "MTurk, with work that was rejected": (
-        text([("ann", "Approved", *row, n) for row, (_, n, _) in zip(SHOWN, ROWS)], MTURK)
-        + text([("bob", "Rejected", a, x, y, x) for a, x, y in SHOWN]),
-        dict(format="mturk"),
+    "MTurk, with work that was rejected": case(
+        study(MTURK, "ann Approved a l r n") + study(None, "bob Rejected a l r l"),
         "WorkerId = respondent",
+        format="mturk",
     ),
-    "Gorilla": (
-        text([("7", "", *row, "began") for row in SHOWN], "Participant Private ID,Zone Type,anchor,left,right,Response")
-        + text([("7", "response_button_image", *row, n) for row, (_, n, _) in zip(SHOWN, ROWS)]),
-        dict(format="gorilla"),
+    "Gorilla": case(
+        study("Participant Private ID,Zone Type,anchor,left,right,Response", "7 _ a l r began")
+        + study(None, "7 response_button_image a l r n"),
         "Participant Private ID = respondent",
+        format="gorilla",
     ),
-    "lab.js": (
-        text(
-            [("Choice", "o1", *row, "left" if left else "right") for row, left in zip(SHOWN, LEFT)]
-            + [("Break", "o1", *[""] * 4)],
-            "sender,observation,anchor,left,right,response",
-        ),
-        dict(format="labjs"),
+    "lab.js": case(
+        study("sender,observation,anchor,left,right,response", "Choice o1 a l r ?", ("left", "right"))
+        + "Break,o1,,,,\n",
         "observation = respondent",
+        format="labjs",
     ),
-    "PsychoPy": (
-        text(
-            [("p", *row, n, 1, 0.5) for row, (_, n, _) in zip(SHOWN, ROWS)] + [("p", *[""] * 4, 0, 0.1)],
-            "participant,anchor,left,right,mouse.clicked_name,mouse.leftButton,mouse.time",
-        ),
-        dict(format="psychopy"),
+    "PsychoPy": case(
+        study(f"participant,{SIDED},mouse.clicked_name,mouse.leftButton,mouse.time", "p a l r n 1 0.5")
+        + "p,,,,,0,0.1\n",
         "mouse.clicked_name = answer",
+        format="psychopy",
     ),
-    "PsychoPy, told": (
-        text(
-            [
-                ("p", *[""] * 4, "space"),
-                *(("p", *row, "stim2" if left else "stim3", "") for row, left in zip(SHOWN, LEFT)),
-            ],
-            "participant,Stim1,Stim2,Stim3,mouse.clicked_name,key_go.keys",
-        ),
-        dict(format="psychopy", columns=["Stim1", "Stim2", "Stim3"], answer="mouse.clicked_name"),
+    "PsychoPy, told": case(
+        "participant,Stim1,Stim2,Stim3,mouse.clicked_name,key_go.keys\np,,,,,space\n"
+        + study(None, "p a l r ? _", ("stim2", "stim3")),
         "stim2 is Stim2",
+        format="psychopy",
+        **STIM,
+        answer="mouse.clicked_name",
     ),
-    "input and output": (
+    "input and output": case(
         shown(("left", "right"), "INPUT:image,INPUT:image_left,INPUT:image_right,OUTPUT:result").replace(",", "\t"),
-        dict(file="a.tsv"),
         "by name",
+        file="a.tsv",
     ),
     # F26: packed
-    "gz under .csv": (gzip.compress(text(ROWS).encode()), {}, ""),
-    "bz2": (bz2.compress(text(ROWS).encode()), dict(file="a.csv.bz2"), ""),
-    "names in an array": (saved(np.array(ROWS)), dict(file="a.npy"), ""),
+    "gz under .csv": case(gzip.compress(text(ROWS).encode())),
+    "bz2": case(bz2.compress(text(ROWS).encode()), file="a.csv.bz2"),
+    "names in an array": case(saved(np.array(ROWS)), file="a.npy"),
 }
 
 
-@pytest.mark.parametrize("case", RIGHT)
-def test_what_is_right(tmp_path, case):
-    content, options, line = RIGHT[case]
+@pytest.mark.parametrize("name", RIGHT)
+def test_what_is_right(tmp_path, name):
+    content, options, words, _ = RIGHT[name]
     answers, _ = read(tmp_path, content, **options)
     assert not isinstance(answers, InputError), answers
     strip = {called: called.removesuffix(", x").removesuffix(".png").removeprefix("img/") for called in answers.names}
     assert [tuple(strip[x] for x in row) for row in named(answers)] == ROWS, answers.reading
-    assert line in str(answers.reading) and "\n" not in str(answers.reading)
+    assert all(word in str(answers.reading) for word in words) and "\n" not in str(answers.reading)
 
 
-# (content, options, what the message must say)
+# what the message must say
 REFUSED = {
-    "odd, kind triplets": (
-        text([(n, a, f) for a, n, f in ROWS], "image_1,image_2,odd_one_out"),
-        {},
-        ["'odd_one_out'", "--kind odd-one-out", "--columns image_1,image_2,odd_one_out"],
+    "odd, kind triplets": case(
+        study("image_1,image_2,odd_one_out", "n a f"),
+        "'odd_one_out'",
+        "--kind odd-one-out",
+        "--columns image_1,image_2,odd_one_out",
     ),
-    "winners, kind odd": (
-        text(ROWS, "head,winner,loser"),
-        ODD,
-        ["'winner'", "--kind triplets", "--columns head,winner,loser"],
+    "winners, kind odd": case(WINNER_ROWS, "'winner'", "--kind triplets", "--columns head,winner,loser", **ODD),
+    "winners, kind central": case(WINNER_ROWS, "--kind triplets", kind="central"),
+    "two anchors": case(
+        text(ROWS, "reference,target,near"), "columns must be told", "anchor, nearer, farther", "--columns"
     ),
-    "winners, kind central": (text(ROWS, "head,winner,loser"), dict(kind="central"), ["--kind triplets"]),
-    "two anchors": (
-        text(ROWS, "reference,target,near"),
-        {},
-        ["columns must be told", "anchor, nearer, farther", "--columns"],
+    "the farther second": case(text(ROWS, "x,far,y"), "columns must be told", "--columns"),
+    "an answer beside winners": case(
+        study("anchor,positive,negative,response", "a n f f"),
+        "'response' says something else than 'positive'",
+        "--columns anchor,positive,negative",
     ),
-    "the farther second": (text(ROWS, "x,far,y"), {}, ["columns must be told", "--columns"]),
-    "an answer beside winners": (
-        text([(*row, row[2]) for row in ROWS], "anchor,positive,negative,response"),
-        {},
-        ["'response' says something else than 'positive'", "--columns anchor,positive,negative"],
-    ),
-    "pairs": (
-        text([(a, n, "left" if left else "right") for (a, n, _), left in zip(ROWS, LEFT)], "left,right,label"),
-        {},
-        ["'left' (left)", "--columns"],
-    ),
-    "pairs and who judged": (
-        text([("p1", *row[1:]) for row in ROWS], "rater,winner,loser"),
-        {},
-        ["2 columns: winner, loser"],
-    ),
-    "pairs and when": (text([("May", *row[1:]) for row in ROWS], "date,winner,loser"), {}, ["'date'"]),
-    "y of other values": (archive(X=np.array(ROWS), y=np.arange(18)), dict(file="a.npz"), ["1 and -1", "records='X'"]),
+    "pairs": case(study("left,right,label", "a n ?", ("left", "right")), "'left' (left)", "--columns"),
+    "pairs and who judged": case(study("rater,winner,loser", "p1 n f"), "2 columns: winner, loser"),
+    "pairs and when": case(study("date,winner,loser", "May n f"), "'date'"),
+    "y of other values": case(archive(X=np.array(ROWS), y=np.arange(18)), "1 and -1", "records='X'", file="a.npz"),
     # codes
-    "all one": (
-        text([(*row, 1) for row in ROWS], "anchor,left,right,answer"),
-        {},
-        ["clear", "0 to 1", "1 to 2", "answer='answer:1=left'"],
+    "all one": case(study(f"{SIDED},answer", "a n f 1"), "clear", "0 to 1", "1 to 2", "answer='answer:1=left'"),
+    "minus one and one": case(
+        shown((-1, 1)), "-1 for the first and 1 for the second", "1 for the first and -1 for the second"
     ),
-    "minus one and one": (
-        shown((-1, 1)),
-        {},
-        ["-1 for the first and 1 for the second", "1 for the first and -1 for the second"],
+    "a code of no coding": case(
+        shown("12") + "cat,dog,pike,0\n", "line 20", "--missing 0", "answer:", file="c.csv", drop_invalid=True
     ),
-    "a code of no coding": (
-        shown("12") + "cat,dog,pike,0\n",
-        dict(file="c.csv", drop_invalid=True),
-        ["line 20", "--missing 0", "answer:"],
-    ),
-    "most are 1": (
-        "anchor,left,right,ans\ncat,dog,trout,1\ndog,cat,trout,1\ndog,cat,pike,1\ntrout,pike,cat,1\n"
-        "pike,trout,cat,1\ntrout,cat,pike,2\ntrout,pike,dog,0\npike,trout,dog,0\n",
-        dict(file="c.csv", **SIDES, answer="ans", drop_invalid=True),
-        ["--missing"],
-    ),
-    "letters that mean nothing": (
-        shown("fj"),
-        SIDES | dict(answer="answer"),
-        ["'f'", "(--answer answer:f=left,j=right)"],
-    ),
-    "codes without meaning": (shown("12"), SIDES | dict(answer="answer:1=up,2=down"), ["1=left", "'1=up'"]),
-    "too many codes": (shown("12"), SIDES | dict(answer="answer:1,2,3"), ["2 codes, in the order of left, right"]),
+    "most are 1": case(UNTIMELY, "--missing", file="c.csv", **SIDES, answer="ans", drop_invalid=True),
+    "letters that mean nothing": case(shown("fj"), "'f'", "(--answer answer:f=left,j=right)", **SIDES, answer="answer"),
+    "codes without meaning": case(shown("12"), "1=left", "'1=up'", **SIDES, answer="answer:1=up,2=down"),
+    "too many codes": case(shown("12"), "2 codes, in the order of left, right", **SIDES, answer="answer:1,2,3"),
     # cells
-    "two columns of one name": (
-        text([(*row, row[1]) for row in ROWS], "head,winner,loser,winner"),
-        dict(columns=["head", "winner", "loser"]),
-        ["'winner', 2 times", "a position (1, 3)"],
+    "two columns of one name": case(
+        study("head,winner,loser,winner", "a n f n"),
+        "'winner', 2 times",
+        "a position (1, 3)",
+        columns=["head", "winner", "loser"],
     ),
-    "… for Salmon": (
-        text([(*row, row[1]) for row in ROWS], "head,winner,loser,winner"),
-        dict(format="salmon"),
-        ["once", "winner"],
+    "… for Salmon": case(study("head,winner,loser,winner", "a n f n"), "once", "winner", format="salmon"),
+    "… for names": case(study("head,winner,loser,winner", "a n f f"), "columns"),
+    "nan among numbers": case("0,1,2\n1,nan,2\n", "line 2", "'nan'"),
+    "a person who is not there": case(
+        text([(*row, "" if row[0] == "eel" else "ann") for row in ROWS], f"{WINNERS},puid"), "line 17", "'puid'"
     ),
-    "… for names": (text([(*row, row[2]) for row in ROWS], "head,winner,loser,winner"), {}, ["columns"]),
-    "nan among numbers": ("0,1,2\n1,nan,2\n", {}, ["line 2", "'nan'"]),
-    "a person who is not there": (
-        text([(*row, "" if row[0] == "eel" else "ann") for row in ROWS], "head,winner,loser,puid"),
-        {},
-        ["line 17", "'puid'"],
+    "an impossible winner": case(IMPOSSIBLE, "line 2", "what was shown", file="m.csv", format="salmon"),
+    "pairs and who was selected": case(
+        study("image_a,image_b,selected", "l r n"),
+        "columns must be told in the order anchor, nearer, farther",
+        "--columns",
     ),
-    "an impossible winner": (
-        "head,left,right,winner,puid,left_filename,right_filename,head_filename,winner_filename,loser\n"
-        "0,18,12,5,p,l.png,r.png,h.png,w.png,12\n1,2,3,2,p,x.png,y.png,z.png,x.png,3\n",
-        dict(file="m.csv", format="salmon"),
-        ["line 2", "what was shown"],
+    "three and who was selected": case(
+        study("image_a,image_b,selected", "a f n"),
+        "with the chosen one first",
+        "--columns selected,image_a,image_b",
+        **ODD,
     ),
-    "pairs and who was selected": (
-        text([(x, y, n) for (_, x, y), (_, n, _) in zip(SHOWN, ROWS)], "image_a,image_b,selected"),
-        {},
-        ["columns must be told in the order anchor, nearer, farther", "--columns"],
+    "ABX without an answer": case(
+        study("A,B,X", "n f a"), "columns must be told in the order anchor, nearer, farther", "--columns X,A,B"
     ),
-    "three and who was selected": (
-        text([(a, f, n) for a, n, f in ROWS], "image_a,image_b,selected"),
-        ODD,
-        ["with the chosen one first", "--columns selected,image_a,image_b"],
+    "clicked components": case(
+        study("Stim1,Stim2,Stim3,click", "a l r ?", ("stim2_main", "stim3_main")),
+        "stim2_main=Stim2,stim3_main=Stim3",
+        **STIM,
+        answer="click",
     ),
-    "ABX without an answer": (
-        text([(n, f, a) for a, n, f in ROWS], "A,B,X"),
-        {},
-        ["columns must be told in the order anchor, nearer, farther", "--columns X,A,B"],
-    ),
-    "clicked components": (
-        text(
-            [(*row, "stim2_main" if left else "stim3_main") for row, left in zip(SHOWN, LEFT)],
-            "Stim1,Stim2,Stim3,click",
-        ),
-        dict(columns=["Stim1", "Stim2", "Stim3"], answer="click"),
-        ["stim2_main=Stim2,stim3_main=Stim3"],
-    ),
-    "two codes of three": (
+    "two codes of three": case(
         text([(*trio, "xz"[at > 0]) for trio, at in zip(TRIOS, ODD_AT)], "Stim1,Stim2,Stim3,click"),
-        ODD | dict(answer="click"),
-        ["(--answer click:x=Stim1)"],
+        "(--answer click:x=Stim1)",
+        **ODD,
+        answer="click",
     ),
-    "two codes and none": (
-        text(
-            [("cat", "dog", "pike", "NA"), *((*row, "fj"[not left]) for row, left in zip(SHOWN, LEFT))], "x1,x2,x3,key"
-        ),
-        dict(columns=["x1", "x2", "x3"], answer="key"),
-        ["(--answer key:f=x2,j=x3)"],
+    "two codes and none": case(
+        "x1,x2,x3,key\ncat,dog,pike,NA\n" + study(None, "a l r ?", "fj"),
+        "(--answer key:f=x2,j=x3)",
+        columns=["x1", "x2", "x3"],
+        answer="key",
     ),
     # more columns than objects
-    "a code that is missing": (
-        text(
-            [(*row, "fj"[not left], 812) for row, left in zip(SHOWN, LEFT)] + [("cat", "dog", "pike", "NA", 9)],
-            "x1,x2,x3,pressed,rt",
-        ),
-        {},
-        ["--columns x1,x2,x3", "--answer pressed"],
+    "a code that is missing": case(
+        study("x1,x2,x3,pressed,rt", "a l r ? 812", "fj") + "cat,dog,pike,NA,9\n",
+        "--columns x1,x2,x3",
+        "--answer pressed",
     ),
-    "a row a person": (
+    "a row a person": case(
         text(
             [[cell for row in SHOWN for cell in (*row, 1)]] * 2,
             [f"{name}_{n}" for n in range(18) for name in ("anchor", "left", "right", "choice")],
         ),
-        dict(header=True),
-        ["(--columns 'anchor_*,left_*,right_*')", "(--answer 'choice_*')"],
+        "(--columns 'anchor_*,left_*,right_*')",
+        "(--answer 'choice_*')",
+        header=True,
     ),
-    "an answer of any name": (
-        text([(*row, "pq"[not left], 812) for row, left in zip(SHOWN, LEFT)], "Stim 1,Stim 2,Stim 3,eval,rt"),
-        {},
-        ["--columns 'Stim 1,Stim 2,Stim 3'", "--answer eval", "5 columns: Stim 1, Stim 2, Stim 3, eval, rt"],
+    "an answer of any name": case(
+        study("Stim 1,Stim 2,Stim 3,eval,rt", "a l r ? 812", "pq"),
+        "--columns 'Stim 1,Stim 2,Stim 3'",
+        "--answer eval",
+        "5 columns: Stim 1, Stim 2, Stim 3, eval, rt",
     ),
-    "a name of any name": (
-        text([(n, *row, row[1 + (not left)]) for n, (row, left) in enumerate(zip(SHOWN, LEFT), 7)], "no,q,w,e,r"),
-        {},
-        ["--columns q,w,e", "--answer r"],
-    ),
-    "objects and nothing else": (
+    "a name of any name": case(study("no,q,w,e,r", "# a l r n", first=7), "--columns q,w,e", "--answer r"),
+    "objects and nothing else": case(
         text([(f"t{n}", *row) for n, row in enumerate(ROWS)], "trial,query_id,target_id1,target_id2"),
-        {},
-        ["--columns query_id,target_id1,target_id2", "in the order anchor, nearer, farther"],
+        "--columns query_id,target_id1,target_id2",
+        "in the order anchor, nearer, farther",
     ),
-    "an answer that is told": (
-        text([(n, *row, left) for n, (row, left) in enumerate(zip(SHOWN, LEFT), 7)], "no,q,w,e,r"),
-        dict(answer="r"),
-        ["--columns q,w,e", "if these are the objects shown"],
+    "an answer that is told": case(
+        study("no,q,w,e,r", "# a l r ?", (True, False), first=7),
+        "--columns q,w,e",
+        "if these are the objects shown",
+        answer="r",
     ),
-    "an answer of three": (
-        text(
-            [(*trio, at + 1, 812) for trio, at in zip(TRIOS, ODD_AT * 2)][1:] + [(*TRIOS[0], 2, 700)],
-            "image1,image2,image3,choice,rt",
-        ),
-        {},
-        ["--kind odd-one-out) if it is the odd one", "--kind central) if it is the most central one: 'choice' tells"],
+    "an answer of three": case(
+        text([(*t, at + 1, 812) for t, at in zip(TRIOS[1:], ODD_AT[1:])], "image1,image2,image3,choice,rt")
+        + text([(*TRIOS[0], 2, 700)]),
+        "--kind odd-one-out) if it is the odd one",
+        "--kind central) if it is the most central one: 'choice' tells",
     ),
-    "records inside of records": (
+    "records inside of records": case(
         json.dumps([{"worker": "ann", "screens": [dict(zip("pqr", row)) for row in ROWS[:3]]}]),
-        dict(file="a.json"),
-        ["--records '*.screens.*'"],
+        "--records '*.screens.*'",
+        **JSON,
     ),
-    "several answers of MTurk": (
-        text(
-            [("ann", *row, "no", n) for row, (_, n, _) in zip(SHOWN, ROWS)], "WorkerId,x,y,z,Answer.music,Answer.pick"
-        ),
-        dict(format="mturk"),
-        ["answer='Answer.music' (--answer Answer.music), or Answer.pick"],
+    "several answers of MTurk": case(
+        study("WorkerId,x,y,z,Answer.music,Answer.pick", "ann a l r no n"),
+        "answer='Answer.music' (--answer Answer.music), or Answer.pick",
+        format="mturk",
     ),
-    "Inquisit without columns": (inquisit("fj"), dict(file="a.iqdat"), ["--format inquisit"]),
-    "which item is the anchor": (
-        inquisit("fj"),
-        dict(file="a.iqdat", format="inquisit"),
-        ["--columns stimulusitem1,stimulusitem2,stimulusitem3"],
+    "Inquisit without columns": case(inquisit("fj"), "--format inquisit", file="a.iqdat"),
+    "which item is the anchor": case(
+        inquisit("fj"), "--columns stimulusitem1,stimulusitem2,stimulusitem3", file="a.iqdat", format="inquisit"
     ),
-    "jsPsych without choices": (
+    "jsPsych without choices": case(
         json.dumps([{"trial_type": "x", **{f"column_{n}": 1 for n in range(30)}, "stimulus": "cat", "response": 0}]),
-        dict(file="a.json", format="jspsych"),
-        ["with the columns stimulus, choices", ", ".join(f"column_{n}" for n in range(30))],
+        "with the columns stimulus, choices",
+        ", ".join(f"column_{n}" for n in range(30)),
+        **JSPSYCH,
     ),
     # forms
-    "two separators": ("Doe,J;Roe,A;Poe\nRoe,A;Doe,J;Poe\n", {}, ["separator", "','", "';'", "--separator"]),
-    "three choices, triplets": (
+    "two separators": case("Doe,J;Roe,A;Poe\nRoe,A;Doe,J;Poe\n", "separator", "','", "';'", "--separator"),
+    "three choices, triplets": case(
         json.dumps([{"stimulus": "odd?", "choices": list(t), "response": 0} for t in TRIOS]),
-        dict(file="a.json", format="jspsych"),
-        ["--kind odd-one-out".replace("--kind ", "kind='"), "central"],
+        "kind='odd-one-out",
+        "central",
+        **JSPSYCH,
     ),
-    "jsPsych without a format": (
+    "jsPsych without a format": case(
         json.dumps([{**t, "trial_index": n} for n, t in enumerate(trials())]),
-        dict(file="a.json"),
-        ["looks like a file of jspsych", "--format jspsych"],
+        "looks like a file of jspsych",
+        "--format jspsych",
+        **JSON,
     ),
-    "HDF5": (b"\x89HDF\r\n\x1a\n" + bytes(50), {}, ["an HDF5 file"]),
-    "a pickle": (b"\x80\x04\x95" + bytes(50), dict(file="a.txt"), ["a Python pickle"]),
-    "a spreadsheet": (zipped({"[Content_Types].xml": "", "xl/workbook.xml": ""}), {}, ["spreadsheet", "CSV"]),
-    "an array of one column": (saved(np.arange(9)), dict(file="a.npy"), ["a comparison a row", "(9,)"]),
+    "HDF5": case(b"\x89HDF\r\n\x1a\n" + bytes(50), "an HDF5 file"),
+    "a pickle": case(b"\x80\x04\x95" + bytes(50), "a Python pickle", **TEXT),
+    "a spreadsheet": case(zipped({"[Content_Types].xml": "", "xl/workbook.xml": ""}), "spreadsheet", "CSV"),
+    "an array of one column": case(saved(np.arange(9)), "a comparison a row", "(9,)", file="a.npy"),
 }
 
 
-@pytest.mark.parametrize("case", REFUSED)
-def test_what_is_refused(tmp_path, case):
-    content, options, words = REFUSED[case]
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_refused(tmp_path, name):
+    content, options, words, _ = REFUSED[name]
     error, _ = read(tmp_path, content, **options)
     assert isinstance(error, InputError), (named(error), str(error.reading))
     assert all(word in str(error) for word in words) and "\n" not in str(error), str(error)
 
 
-# (content, options, what the warning must say, the answers or None)
+# what the warning must say
+ROLES_IN_NAMES = [(f"{n}query.jpg", f"{n}positive.jpg", f"{n}negative.jpg") for n in range(9)]
 WARNED = {
-    "eval without a coding": (
+    "eval without a coding": case(
         shown("10", "A,B,C,eval"),
-        dict(file="e.csv", columns=["A", "B", "C"], answer="eval"),
-        ["0 is taken for B and 1 is taken for C", "eval:0=C,1=B"],
-        TURNED,
+        "0 is taken for B and 1 is taken for C",
+        "eval:0=C,1=B",
+        rows=TURNED,
+        file="e.csv",
+        **ABC,
+        answer="eval",
     ),
-    "columns that are told": (
-        text(ROWS, "head,loser,winner"),
-        dict(columns=["head", "loser", "winner"]),
-        ["'loser' is taken for the nearer, as you say"],
-        ROWS,
+    "columns that are told": case(
+        text(ROWS, LOSERS), "'loser' is taken for the nearer, as you say", rows=ROWS, columns=LOSERS.split(",")
     ),
-    "votes that are not read": (
+    "votes that are not read": case(
         text([(*trio, 1, 2, 5) for trio in TRIOS], "clip1,clip2,clip3,votes1,votes2,votes3"),
-        ODD | dict(columns=["clip1", "clip2", "clip3"]),
-        ["'clip1' is taken for the odd one in every row", "--answer"],
-        None,
+        "'clip1' is taken for the odd one in every row",
+        "--answer",
+        **ODD,
+        columns=["clip1", "clip2", "clip3"],
     ),
-    "a rare name": (text(ROWS) + "dgo,cat,pike\n", {}, ["1 name occurs only once, and others 9 times", "'dgo'"], None),
-    "a column of no objects": (
-        text([(a, f, n, 300 + n_row) for n_row, (a, n, f) in enumerate(ROWS)], "head,loser,item,winner"),
-        dict(columns=["head", "winner", "loser"]),
-        ["the nearer objects ('300', '301', '302') are in no other column"],
-        None,
+    "a rare name": case(text(ROWS) + "dgo,cat,pike\n", "1 name occurs only once, and others 9 times", "'dgo'"),
+    "a column of no objects": case(
+        study("head,loser,item,winner", "a f n #", first=300),
+        "the nearer objects ('300', '301', '302') are in no other column",
+        columns=["head", "winner", "loser"],
     ),
-    "roles in names of files": (
-        text([(f"{n}query.jpg", f"{n}positive.jpg", f"{n}negative.jpg") for n in range(9)]),
-        {},
-        ["the first line", "is taken for an answer", "none of the 9 anchors is ever a choice"],
-        [(f"{n}query.jpg", f"{n}positive.jpg", f"{n}negative.jpg") for n in range(9)],
+    "roles in names of files": case(
+        text(ROLES_IN_NAMES),
+        "the first line",
+        "is taken for an answer",
+        "none of the 9 anchors is ever a choice",
+        rows=ROLES_IN_NAMES,
     ),
-    "sides without an answer": (text(ROWS, "anchor,left,right"), {}, ["--answer"], ROWS),
-    "options without an answer": (
-        text(ROWS, "probe,option1,option2"),
-        {},
-        ["'option1' is taken for the choice in every row", "--answer"],
-        ROWS,
+    "sides without an answer": case(text(ROWS, SIDED), "--answer", rows=ROWS),
+    "options without an answer": case(
+        text(ROWS, "probe,option1,option2"), "'option1' is taken for the choice in every row", "--answer", rows=ROWS
     ),
-    "pictures without an answer": (text(ROWS, "reference,imageA,imageB"), {}, ["'imageA'", "--answer"], ROWS),
-    "counts": (
-        text([(*row, 2) for row in ROWS], "head,winner,loser,count"),
-        {},
-        ["'count' is not read", "--weight count"],
-        ROWS,
+    "pictures without an answer": case(text(ROWS, "reference,imageA,imageB"), "'imageA'", "--answer", rows=ROWS),
+    "counts": case(study(f"{WINNERS},count", "a n f 2"), "'count' is not read", "--weight count", rows=ROWS),
+    "a header again": case(
+        text(ROWS[:9], WINNERS) + text(ROWS[9:], WINNERS), "1 row of", "repeats the header", "line 11", rows=ROWS
     ),
-    "a header again": (
-        text(ROWS[:9], "head,winner,loser") + text(ROWS[9:], "head,winner,loser"),
-        {},
-        ["1 row of", "repeats the header", "line 11"],
-        ROWS,
+    "an invisible blank": case(
+        text(ROWS) + "\u200bcat,dog,pike\n", "cannot be seen", "U+200B ZERO WIDTH SPACE", "'cat' and '\\u200bcat'"
     ),
-    "an invisible blank": (
-        text(ROWS) + "\u200bcat,dog,pike\n",
-        {},
-        ["cannot be seen", "U+200B ZERO WIDTH SPACE", "'cat' and '\\u200bcat'"],
-        None,
-    ),
-    "another case": (text(ROWS) + "Cat,dog,pike\n", {}, ["'Cat' and 'cat'"], None),
-    "blanks": (text(ROWS) + "c at,dog,pike\n", {}, ["'c at' and 'cat'"], None),
-    "folders": (text(ROWS) + "img/cat,dog,pike\n", {}, ["'cat' and 'img/cat'"], None),
-    "endings": (text(ROWS) + "cat.PNG,dog,pike\n", {}, ["'cat' and 'cat.PNG'"], None),
-    "two spellings": (
-        text([(f"img/{a}.png", n, f) for a, n, f in ROWS]),
-        {},
-        ["none of the 6 anchors is ever a choice"],
-        None,
-    ),
-    "NA": (text(ROWS) + "cat,NA,pike\n", {}, ["1 cell says 'NA'"], None),
-    "NA for a person": (
-        text([(*row, "NA") for row in ROWS], "head,winner,loser,puid"),
-        {},
-        ["18 cells say 'NA'"],
-        ROWS,
-    ),
-    "an impossible winner": (
+    "another case": case(text(ROWS) + "Cat,dog,pike\n", "'Cat' and 'cat'"),
+    "blanks": case(text(ROWS) + "c at,dog,pike\n", "'c at' and 'cat'"),
+    "folders": case(text(ROWS) + "img/cat,dog,pike\n", "'cat' and 'img/cat'"),
+    "endings": case(text(ROWS) + "cat.PNG,dog,pike\n", "'cat' and 'cat.PNG'"),
+    "two spellings": case(text([(f"img/{a}.png", n, f) for a, n, f in ROWS]), "none of the 6 anchors is ever a choice"),
+    "NA": case(text(ROWS) + "cat,NA,pike\n", "1 cell says 'NA'"),
+    "NA for a person": case(study(f"{WINNERS},puid", "a n f NA"), "18 cells say 'NA'", rows=ROWS),
+    "an impossible winner": case(
         BOTH + "cat,cow,dog,eel,dog\n",
-        dict(file="m.csv", drop_invalid=True),
-        ["1 names a choice that was not shown (line 20)"],
-        ROWS,
+        "1 names a choice that was not shown (line 20)",
+        rows=ROWS,
+        file="m.csv",
+        drop_invalid=True,
     ),
 }
 
 
-@pytest.mark.parametrize("case", WARNED)
-def test_what_is_pointed_out(tmp_path, case):
-    content, options, words, rows = WARNED[case]
+@pytest.mark.parametrize("name", WARNED)
+def test_what_is_pointed_out(tmp_path, name):
+    content, options, words, rows = WARNED[name]
     answers, said = read(tmp_path, content, **options)
     assert not isinstance(answers, InputError), answers
     assert all(word in said for word in words) and (rows is None or named(answers) == rows), said
@@ -796,7 +616,7 @@ def test_what_is_pointed_out(tmp_path, case):
 
 def test_numbers_that_are_equal_are_one_name(tmp_path):
     rows = numbers(ROWS)
-    floats = text([(i, f"{j:.1f}", f" {k}") for i, j, k in rows], ("head", "winner", "loser"))
+    floats = text([(i, f"{j:.1f}", f" {k}") for i, j, k in rows], WINNERS)
     expected = read(tmp_path, text(rows))[0]
     frame = pd.DataFrame(rows, columns=["head", "winner", "loser"]).astype({"winner": float})
     for found in (read(tmp_path, floats)[0], read_comparisons(frame), read_comparisons(rows)):
@@ -828,7 +648,8 @@ def test_two_unicode_forms_are_one_name(tmp_path, form):
     assert len(answers.names) == 5 and a in answers.names
     names = [unicodedata.normalize(form, name) for name in answers.names]
     assert read_comparisons(tmp_path / "n.csv", objects=names).names == answers.names
-    (tmp_path / "n.json").write_text(json.dumps([dict(zip("ijk", row)) for row in csv_rows(content)[1:]]))
+    rows = [line.split(",") for line in content.splitlines()[1:]]
+    (tmp_path / "n.json").write_text(json.dumps([dict(zip("ijk", row)) for row in rows]))
     assert named(read_comparisons(tmp_path / "n.json")) == named(answers)
 
 
@@ -849,21 +670,12 @@ PEOPLE = "puid participant respondent subject WorkerId worker_id Participant.ID 
 
 @pytest.mark.parametrize("word", f"{ANCHORS} {NEARER} {FARTHER} {PEOPLE}".split())
 def test_what_tools_call_the_roles(tmp_path, word):
-    roles = {"anchor": ANCHORS, "nearer": NEARER, "farther": FARTHER, "respondent": PEOPLE}
-    mine = next(role for role, words in roles.items() if word in words.split())
-    called = {"respondent": "puid", "farther": "loser", "nearer": "winner", "anchor": "head", mine: word}
-    header = sorted([*called.values(), "block"], key=lambda name: name[::-1])
-    places = {role: header.index(name) for role, name in called.items()}
-    rows = [["b"] * 5 for _ in ROWS]  # the block, and what is put into the other places
-    for row, (a, n, f) in zip(rows, ROWS):
-        for role, cell in zip(("anchor", "nearer", "farther", "respondent"), (a, n, f, "ann")):
-            row[places[role]] = cell
-    answers, said = read(tmp_path, text(rows, header))
+    roles = {"head": ANCHORS, "winner": NEARER, "loser": FARTHER, "puid": PEOPLE}
+    forms = {"head": "a", "winner": "n", "loser": "f", "puid": "ann", "block": "b"}
+    forms[word] = forms.pop(next(role for role, words in roles.items() if word in words.split()))
+    header = sorted(forms, key=lambda name: name[::-1])
+    answers, said = read(tmp_path, study(header, " ".join(forms[name] for name in header)))
     assert named(answers) == ROWS and set(answers.respondents) == {"ann"} and not said
-
-
-def csv_rows(content):
-    return [line.split(",") for line in content.splitlines()]
 
 
 @pytest.mark.parametrize("kind", ["odd-one-out", "central"])
@@ -881,8 +693,7 @@ def test_three_choices_of_jspsych(tmp_path, kind, form):
         frame = pd.DataFrame(records).assign(choices=lambda frame: frame.choices.map(json.dumps))
         name, content = "a.csv", frame.to_csv(index=False)
     found, said = read(tmp_path, content, file=name, kind=kind, format="jspsych")
-    expected = text([(trio[at], *[x for x in trio if x != trio[at]]) for trio, at in zip(TRIOS, ODD_AT)])
-    assert named(found) == named(read(tmp_path, expected, kind=kind)[0]) and "1 of 19 rows" in said
+    assert named(found) == named(read(tmp_path, text(ODD_FIRST), kind=kind)[0]) and "1 of 19 rows" in said
 
 
 def test_a_list_of_stimuli_without_choices_is_answered_by_numbers_from_one(tmp_path):
@@ -891,9 +702,7 @@ def test_a_list_of_stimuli_without_choices_is_answered_by_numbers_from_one(tmp_p
     frame = pd.DataFrame([("page", "", ""), *rows], columns=columns)
     how = dict(format="jspsych", answer="response:1,2,3")
     found, _ = read(tmp_path, frame.to_csv(index=False), **ODD, **how)
-    assert named(found) == named(
-        read(tmp_path, text([(*t, t[at]) for t, at in zip(TRIOS, ODD_AT)]), **ODD, answer=3)[0]
-    )
+    assert named(found) == named(read(tmp_path, text(ODD_NAMED), **ODD, answer=3)[0])
     three = [*rows, ("click", json.dumps(["cat", "pike", "eel"]), "2.0")]
     assert len(read(tmp_path, pd.DataFrame(three, columns=columns).to_csv(), **ODD, format="jspsych")[0]) == 2 * 19
     with_two = pd.DataFrame([row for row in rows if row[2] == "1.0"], columns=columns).to_csv()
@@ -901,13 +710,10 @@ def test_a_list_of_stimuli_without_choices_is_answered_by_numbers_from_one(tmp_p
 
 
 def test_keys_of_a_list_of_stimuli_are_places(tmp_path):
-    keys, expected = (
-        ["f", "g", "h"],
-        read(tmp_path, text([(*t, t[at]) for t, at in zip(TRIOS, ODD_AT)]), **ODD, answer=3),
-    )
+    keys, expected = ["f", "g", "h"], read(tmp_path, text(ODD_NAMED), **ODD, answer=3)[0]
     records = [{"stimulus": list(t), "choices": keys, "response": keys[at]} for t, at in zip(TRIOS, ODD_AT)]
     found, _ = read(tmp_path, json.dumps(records), file="a.json", format="jspsych", **ODD)
-    assert named(found) == named(expected[0])
+    assert named(found) == named(expected)
 
 
 def test_a_condition_takes_the_position_of_a_column(tmp_path):
@@ -937,14 +743,11 @@ def test_the_odd_one_is_found_by_name(tmp_path, header):
         rows.append((*trio, trio[odd]) if names and len(names) == 4 else (*others[:at], trio[odd], *others[at:]))
     options = ODD if names else ODD | dict(columns=[2, 0, 1])  # THINGS, SPoSE and VICE: numbers and blanks
     answers, said = read(tmp_path, text(rows, names, "," if names else " "), file="a.txt", **options)
-    expected = [(trio[odd], *[x for x in trio if x != trio[odd]]) for trio, odd in zip(TRIOS, ODD_AT)]
-    assert named(answers) == named(read(tmp_path, text(expected), **ODD)[0]) and not said
+    assert named(answers) == named(read(tmp_path, text(ODD_FIRST), **ODD)[0]) and not said
 
 
 def test_salmon_names_losers(tmp_path):
-    content = "head,left,right,winner,puid,left_filename,right_filename,head_filename,winner_filename,loser\n"
-    content += "0,18,12,5,p,l.png,r.png,h.png,w.png,12\n1,2,3,2,p,x.png,y.png,z.png,x.png,3\n"
-    answers, said = read(tmp_path, content, format="salmon", drop_invalid=True)
+    answers, said = read(tmp_path, IMPOSSIBLE, format="salmon", drop_invalid=True)
     assert named(answers) == [("z.png", "x.png", "y.png")] and "1 names a choice that was not shown (line 2)" in said
 
 
@@ -977,7 +780,7 @@ def test_qualtrics_writes_a_row_for_each_person(tmp_path):
 
 @pytest.mark.parametrize("form", ["folder", "list", "zip", "JATOS"])
 def test_a_file_for_each_person(tmp_path, form):
-    parts = {f"{who}.csv": text(ROWS[n::3], ("head", "winner", "loser")) for n, who in enumerate(("ann", "ben", "cy"))}
+    parts = {f"{who}.csv": text(ROWS[n::3], WINNERS) for n, who in enumerate(("ann", "ben", "cy"))}
     folder = tmp_path / "data"
     folder.mkdir()
     for name, content in parts.items():
@@ -1031,7 +834,7 @@ def test_a_column_says_who_answered_in_several_files(tmp_path):
 
 
 def test_the_same_in_python():
-    frame = pd.DataFrame(TURNED, columns=["head", "loser", "winner"])
+    frame = LOSER_ROWS
     assert named(read_comparisons(frame)) == named(Triplets.from_frame(frame)) == ROWS
     assert named(read_comparisons(ROWS)) == named(read_comparisons(np.array(ROWS))) == ROWS
     records = frame.to_dict("records")
@@ -1225,7 +1028,7 @@ def test_responses_of_cblearn_are_not_dropped():
 
 
 def test_names_are_taken_wherever_numbers_are(tmp_path):
-    frame = pd.DataFrame(TURNED, columns=["head", "loser", "winner"])
+    frame = LOSER_ROWS
     expected = ComparisonHC("3-al", n_clusters=2).fit(Triplets(ROWS)).labels_.tolist()
     for X in (ROWS, np.array(ROWS), frame, read_comparisons(frame)):
         assert ComparisonHC("3-al", n_clusters=2).fit(X).labels_.tolist() == expected == [0, 0, 0, 1, 1, 1]
@@ -1286,7 +1089,7 @@ def test_pictures_are_found_by_the_last_part_of_a_name(tmp_path, monkeypatch, ca
     for name in (*PETS, *FISH):
         Image.new("RGB", (4, 4)).save(tmp_path / "img" / f"{name}.png")
     rows = [tuple(f"stimuli/{name}.png" for name in row) for row in ROWS]
-    (tmp_path / "a.csv").write_text(text(rows, ("head", "winner", "loser")))
+    (tmp_path / "a.csv").write_text(text(rows, WINNERS))
     assert main("cluster a.csv --method 3-al --images img --out t.html".split()) == 0
     assert "6 of 6 objects" in capsys.readouterr().out
 
