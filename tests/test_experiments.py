@@ -384,21 +384,6 @@ def written(tmp_path):
     return grid, path, path.read_bytes(), table
 
 
-@properties
-@given(data=st.data())
-def test_torn_anywhere(written, data):
-    grid, path, whole, table = written
-    cut = data.draw(st.integers(0, len(whole)))
-    path.write_bytes(whole[:cut])
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        same(run_experiment(draws, grid, path), table)
-    kept = whole[: whole[:cut].rfind(b"\n") + 1]
-    assert path.read_bytes().startswith(kept) and path.read_bytes().count(b"\n") == 5
-    torn = kept and cut > len(kept) and whole[cut : cut + 1] != b"\n"
-    assert any("torn" in str(w.message) for w in caught) == bool(torn)
-
-
 @pytest.mark.parametrize(
     "change, word",
     [
@@ -519,8 +504,6 @@ def good(**change):
         (good(grid=[{"x": 1, "rng": 1}]), "grid, entry 0,"),
         (good(grid=[{"x": 1, "seconds": 1}]), "grid, entry 0,"),
         (good(grid=[{"x": 1, "run_seed": 1}]), "grid, entry 0,"),
-        (good(journal="/no/such/folder/journal"), "journal"),
-        (good(journal="."), "journal"),
         (good(n_jobs=0), "n_jobs"),
         (good(n_jobs=-2), "n_jobs"),
         (good(n_jobs=1.5), "n_jobs"),

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.utils.metaestimators import _safe_split
 
-from comparison_hc.core.log import header_line
 from comparison_hc.core.validation import InputError
 from comparison_hc.link import (
     LearnedLinkage,
@@ -32,7 +31,6 @@ from comparison_hc.link import (
     theorem_1_rate,
 )
 from comparison_hc.metrics import pruning_loss
-from comparison_hc.oracles import JournalError
 
 
 def task(seed, n=24):
@@ -147,23 +145,6 @@ def test_the_log_knows_instance_family_and_loss(tmp_path):
     assert [computed(TASKS[:1], **options) for options in others] == [1, 1, 1]
     assert computed([(D * 2, LABELS)]) == computed([(D, LABELS > 1)]) == 1
     assert computed([(D, np.array(list("dbca"))[LABELS])]) == 0  # the same classes by other names
-
-
-def test_foreign_or_damaged_files_are_refused_and_left_alone(tmp_path):
-    path, header = tmp_path / "j", header_line("curves", {})
-    learn_linkage(TASKS[:1], journal=path)
-    damaged = bytearray(path.read_bytes())
-    damaged[60] ^= 128
-    foreign = b"hello", b'{"a": 1}\n', b'{"digest": "12', b"[1]\n"
-    for content in (bytes(damaged), *foreign):
-        path.write_bytes(content)
-        with pytest.raises(JournalError, match="^journal"):
-            learn_linkage(TASKS[:1], journal=path)
-        assert path.read_bytes() == content
-    for content in (b"", header[:40], header, header + b'{"digest": "12'):  # a line that was cut off
-        path.write_bytes(content)
-        assert same(learn_linkage(TASKS[:1], journal=path), learn_linkage(TASKS[:1]))
-        assert path.read_bytes().count(b"\n") == 2
 
 
 # ---- bands, parts, estimators

@@ -15,24 +15,28 @@ import sys
 import tempfile
 import threading
 import time
+import warnings
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pytest
-from experiment_runs import example_run
-from hypothesis import given, settings
+from experiment_runs import draws, example_run
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from comparison_hc.cli import main
 from comparison_hc.comparisons import Triplets, read_comparisons
-from comparison_hc.core.io import JournalError, atomic_write, journal_path, open_locked
+from comparison_hc.core.io import JournalError, atomic_write, open_locked
 from comparison_hc.core.log import Log, header_line, read_log
 from comparison_hc.core.parallel import check_workers
 from comparison_hc.core.validation import InputError
-from comparison_hc.elicitation.session import Session
+from comparison_hc.elicitation.pool import pool_journals
+from comparison_hc.elicitation.session import Session, read_journal
+from comparison_hc.elicitation.trial_list import Trial, TrialSession
 from comparison_hc.link import learn_linkage
-from comparison_hc.oracles import Journal, SimilarityOracle
+from comparison_hc.oracles import Journal, Noisy, SimilarityOracle, run
 from comparison_hc.reproduce.experiments import parameter_grid, run_experiment
 
 OLD = Path(__file__).parent / "journals"
@@ -61,6 +65,12 @@ def records(path):
     "The lines of a journal behind its header, without their checksums."
     lines = [json.loads(line) for line in path.read_bytes().splitlines()[1:]]
     return [{name: value for name, value in line.items() if name != "crc"} for line in lines]
+
+
+def untimed(path):
+    "Records, without when and how long."
+    times = ("time", "ms", "seconds")
+    return [{key: value for key, value in each.items() if key not in times} for each in records(path)]
 
 
 QUESTIONS = [[0, 1, 2], [3, 4, 0], [1, 2, 4]], [[0, 1, 2, 3], [0, 4, 0, 1]]
@@ -150,8 +160,8 @@ def test_old_sessions(old, tmp_path):
     new.undo()
     new.answer(0)
     new.be_careful(0.8)
-    untimed = [{key: value for key, value in each.items() if key != "time"} for each in records(tmp_path / "new")]
-    assert untimed == records(OLD / "asking.jsonl") and new.state == session.state  # logs of old have no times
+    assert untimed(tmp_path / "new") == records(OLD / "asking.jsonl")  # logs of old have no times
+    assert new.state == session.state
     session.undo()  # and it goes on
     assert session.path.read_bytes().startswith(before)
     assert Session(["ä", "bee", "cat", "dog"], session.path).state.careful is None
@@ -234,44 +244,129 @@ TestLogMachine = LogMachine.TestCase
 TestLogMachine.settings = settings(max_examples=40, stateful_step_count=20, deadline=None)
 
 
-@given(st.lists(RECORDS, max_size=3), st.data())
-def test_a_log_cut_anywhere_holds_the_records_before(records, data):
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "log"
-        with open_log(path, fsync=False) as log:
-            for record in records:
-                log.add(record)
-        whole = path.read_bytes()
-        cut = data.draw(st.integers(0, len(whole)))
+# ---- every log: each call goes on where the file ends, and returns what there is at the end and what was reported
+
+
+ITEMS = [f"item {at}" for at in range(12)]
+TRIALS = [Trial("central", shown, "new") for shown in combinations(ITEMS[:4], 3)]
+TASKS = [(np.abs(np.subtract.outer(*[np.array(x)] * 2)), [0, 0, 1]) for x in ([0.0, 1, 4], [0, 2, 7], [0.0, 4, 5])]
+
+
+def answers(path):
+    def asks():
+        found = []
+        for seed in range(4):
+            found += (yield np.random.default_rng(seed).permutation(5)[None, : 3 + seed % 2]).tolist()
+        return found
+
+    return run(asks(), Journal(Noisy(SimilarityOracle(similarity()), 0.7, rng=4), path)), ""
+
+
+def session(path):
+    found = Session(ITEMS, path, "Zoë", 3)
+    for answer in (1, 2, 0, 3)[len(found.state.answers) :]:
+        found.answer(answer)
+    return found.state, found.report
+
+
+def trial_list(path):
+    found = TrialSession(TRIALS, path, "Zoë")
+    for place in (1, 2, 0, 3)[len(found.answers) :]:
+        found.answer(place)
+    return found.answers, found.report
+
+
+def experiment(path):
+    return run_experiment(draws, parameter_grid(x=range(4)), path).drop(columns="seconds").to_dict("list"), ""
+
+
+def curves(path):
+    learned = learn_linkage(TASKS, journal=path)
+    return [(curve.breakpoints.tolist(), curve.values.tolist()) for curve in learned.curves], ""
+
+
+LOGS = [answers, session, trial_list, experiment, curves]
+DAMAGE = [b"", b"\xff\xfe", b"\0" * 40, b"[" * 100_000, b'{"a":' + b"9" * 6000 + b"}"]
+DAMAGE += rb"""
+{ [1] 3 null {"a":"\ud800","crc":"00000000"} {"digest":"12"} {"careful":2.0} {"x":1} {"q":[1,2],"a":0} {"q":[0,1,2]}
+{"q":[0,1,99],"a":1,"why":"new"} {"q":[0,1,2],"a":5,"why":"new"} {"q":[0,true,2],"a":1,"why":"new"}
+{"q":[0,1,2],"a":true,"why":"new"} {"q":[0,1,2],"a":1,"why":["new"]}
+""".split()
+FOREIGN = [b"hello", b"hello\n", b"\n", b"[1]\n", b"\0" * 100, b"[" * 100_000 + b"\n", "a\nb\n".encode("utf-16")]
+FOREIGN += [bytes(range(256)), b'{"a": 1}\n', b'{"digest": "12', b'{"format":"comparison_hc asking 2"}\n']
+ABOUT = dict(items=ITEMS, person="Ada", seed=1, repeat_every=6)
+WRONG = [{}, *(ABOUT | {key: value} for key, value in [("items", 5), ("items", None), ("person", ""), ("seed", "x")])]
+WRONG += [ABOUT | {"items": ["a", "a"]}]
+
+
+def reads_of(log):
+    "All that reads such a log."
+    return [log, read_journal, lambda path: pool_journals([path])] if log is session else [log]
+
+
+@pytest.mark.parametrize("log", LOGS)
+def test_a_log_cut_anywhere_goes_on_and_ends_alike(tmp_path, log):
+    path = tmp_path / "log"
+    expected, _ = log(path)
+    whole, kept = path.read_bytes(), untimed(path)
+    ends = np.cumsum([len(line) for line in whole.splitlines(keepends=True)])
+    for cut in {0, 1, 20, 60, *ends, *(ends - 1), *(ends - 2), *(ends[:-1] + 1), *((ends[:-1] + ends[1:]) // 2)}:
         path.write_bytes(whole[:cut])
-        with open_log(path, fsync=False) as log:
-            assert log.records == records[: max(0, (whole[:cut] + b"\n").count(b"}\n") - 1)]
-            for record in records[len(log.records) :]:
-                log.add(record)
-        assert path.read_bytes().rstrip(b"\n") == whole.rstrip(b"\n")
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            found, report = log(path)
+        assert found == expected and untimed(path) == kept
+        assert path.read_bytes().startswith(whole[: whole[:cut].rfind(b"\n") + 1])
+        torn = cut > ends[0] and cut not in {*ends, *(ends - 1)}
+        said = report + "".join(str(each.message) for each in caught)
+        assert ("is torn" in said) == (torn and log is not curves)  # a curve is computed again, and nobody waits
 
 
-@pytest.mark.parametrize("line", [b"", b"{", b"[1]", b"3", b"null", b"\xff", b"[" * 100_000, b'{"bad":1}', b"\0\0"])
-def test_a_damaged_line_is_named_and_the_file_left_alone(tmp_path, line):
+@pytest.mark.parametrize("log", LOGS)
+def test_a_damaged_line_is_named_and_the_file_left_alone(tmp_path, log):
     path = tmp_path / "log"
-    path.write_bytes(header_line("example", {}) + b'{"a":1}\n' + line + b'\n{"a":2}\n')
-    before = path.read_bytes()
-    with pytest.raises(
-        JournalError, match="line 3 is damaged.*the 1 records before it are intact; nothing was changed"
-    ):
-        open_log(path, accepts=lambda record, about: "bad" not in record)
-    assert path.read_bytes() == before
+    log(path)
+    lines = path.read_bytes().split(b"\n")
+    for at, line in [*((2, line) for line in DAMAGE), *((at, b"x" + lines[at]) for at in range(1, len(lines) - 2))]:
+        broken = b"\n".join([*lines[:at], line, *lines[at + 1 :]])
+        path.write_bytes(broken)
+        says = f"line {at + 1} is damaged.*the {at - 1} records before it are intact; nothing was changed$"
+        for read in reads_of(log):
+            with pytest.raises(JournalError, match=says):
+                read(path)
+        assert path.read_bytes() == broken
 
 
-def test_another_kind_of_file_is_refused(tmp_path):
+@pytest.mark.parametrize("log", LOGS)
+def test_another_kind_of_file_is_refused(tmp_path, log):
     path = tmp_path / "log"
-    for content in (b"hello", b"\n", header_line("other", {}), header_line("example", {}).replace(b"3", b"9", 1)):
+    log(path)
+    own = path.read_bytes().splitlines(keepends=True)[0]
+    foreign = [*FOREIGN, header_line("other", {}), own.replace(b'"version":3', b'"version":9')]
+    foreign += [header_line("session", about) for about in WRONG] if log is session else [header_line("session", ABOUT)]
+    for content in foreign:
         path.write_bytes(content)
-        with pytest.raises(
-            JournalError, match="^journal must be a new file or one of this test; got .* which begins with"
-        ):
-            open_log(path)
-        assert path.read_bytes() == content
+        for read in reads_of(log):
+            with pytest.raises(JournalError, match="^(journal|path) must be.*nothing was changed$"):
+                read(path)
+        assert path.read_bytes() == content and os.listdir(tmp_path) == ["log"]
+
+
+@pytest.mark.parametrize("log", LOGS)
+def test_one_writer_of_every_log(tmp_path, log):
+    pytest.importorskip("fcntl")
+    with open_log(tmp_path / "log"), pytest.raises(JournalError, match="must be a file that nobody else is writing"):
+        log(tmp_path / "log")
+
+
+@pytest.mark.parametrize("path", [3, True, b"name", ["name"], "a\0b", "", ".", "nowhere/j", os.devnull, "a" * 400])
+@pytest.mark.parametrize("log", LOGS)
+def test_what_is_no_place_for_a_log(tmp_path, monkeypatch, log, path):
+    monkeypatch.chdir(tmp_path)
+    for read in [log, read_journal] if log is session else [log]:
+        with pytest.raises(InputError, match="^(journal|path) must be"):
+            read(path)
+    assert os.listdir() == []
 
 
 def test_records_are_counted_before_one_is_added(tmp_path):
@@ -310,15 +405,6 @@ def test_a_lock_that_a_killed_process_left_with_its_child_is_waited_for(tmp_path
         fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
     with open_log(path):
         assert child.wait(10) == 0
-
-
-@pytest.mark.parametrize("path", [3, None, b"name", ["name"], "a\0b", "", ".", "nowhere/j", os.devnull, "a" * 300])
-def test_what_is_no_place_for_a_log(path):
-    with pytest.raises(InputError, match="^journal must be"):
-        open_locked(path)
-    if path != "a" * 300:
-        with pytest.raises(InputError, match="^journal must be"):
-            journal_path(path)
 
 
 def test_a_file_that_cannot_be_opened(tmp_path, monkeypatch):
