@@ -227,19 +227,6 @@ def test_interval_covers_exactly():
     assert Consistency(0, 0).p is None and Consistency(0, 0).interval == pytest.approx((1 / 3, 1))
 
 
-def test_p_of_a_noisy_person_is_found():
-    "Many repeated questions, p = 0.8: the estimate is within four standard errors of a's (delta method)."
-    tree, counts = random_hierarchy(12, "split", 0), np.zeros(2)
-    for seed in range(60):
-        state, oracle = SessionState(Settings(NAMES, "Ada", seed, 2)), Noisy(HierarchyOracle(tree), 0.8, seed)
-        while state.question and len(state.answers) < 60:
-            state = steps(state, [simulated_answer(oracle, state.question)])
-        counts += state.consistency.n_repeated, state.consistency.n_same
-    a = 0.8**2 + 0.2**2 / 2
-    assert counts[0] > 300 and abs(counts[1] / counts[0] - a) < 4 * np.sqrt(a * (1 - a) / counts[0])
-    assert abs(Consistency(*counts.astype(int)).p - 0.8) < 0.1
-
-
 # ---- the careful stage: p is used
 
 
@@ -302,17 +289,6 @@ def test_cannot_say_for_ever_ends_the_careful_stage():
     assert session.state.hierarchy.n_items == 6 and session.state.insertion.n_open > 0
 
 
-@pytest.mark.parametrize("p", [0.5, 1.0, 2, "0.9", float("nan"), True])
-def test_bad_p(p):
-    with pytest.raises(InputError, match="^p must be"):
-        Session(NAMES).be_careful(p)
-
-
-def test_p_cannot_be_estimated_from_nothing():
-    with pytest.raises(InputError, match="p must be given"):
-        Session(NAMES).be_careful()
-
-
 # ---- the journal
 
 ACTIONS = st.lists(st.sampled_from(["answer"] * 6 + ["undo", "kill", "tear", "careful"]), max_size=40)
@@ -370,11 +346,6 @@ def test_journals_that_do_not_fit(tmp_path):
     assert Session(NAMES[::-1], path).state.settings.names == tuple(
         NAMES
     )  # the same items in another order are the same items
-    (tmp_path / "other.jsonl").write_text('{"a": 1}\n')
-    with pytest.raises(JournalError, match="new file or one that a session wrote"):
-        Session(NAMES, tmp_path / "other.jsonl")
-    with pytest.raises(InputError, match="existing folder"):
-        Session(NAMES, tmp_path / "no" / "j.jsonl")
     session = Session(NAMES, path)
     path.write_bytes(before[:-30])
     with pytest.warns(UserWarning, match="the 0 records before it are intact"):
@@ -386,32 +357,6 @@ def test_journals_that_do_not_fit(tmp_path):
 
 
 # ---- bad input
-
-
-@pytest.mark.parametrize(
-    "items, says",
-    [
-        (["a", "b", "a"], "distinct; got 'a'"),
-        (["a"], "at least two"),
-        ([], "at least two"),
-        (7, "a sequence"),
-        (b"ab", "a sequence"),
-        ({"a", "b"}, "a sequence"),
-        ("nowhere", "existing folder"),
-        (["a ", "b"], "blanks"),
-        (["a\tb", "c"], "printable"),
-        (["", "b"], "blanks"),
-        ([None, "b"], "missing"),
-        ([float("nan"), "b"], "missing"),
-        (np.array([["a", "b"], ["c", "d"]]), "a sequence"),
-        ("x" * 5000, "existing text file; got 'xx"),
-        ([Item("a", 5), "b"], "pictures"),
-        (["\ud800", "b"], "whole characters"),
-    ],
-)
-def test_bad_items(items, says):
-    with pytest.raises(InputError, match=says):
-        read_items(items)
 
 
 def test_bad_files(tmp_path):
@@ -440,43 +385,35 @@ def test_bad_files(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "options, says",
+    "says, call, bad",
     [
-        (dict(person=""), "person"),
-        (dict(person=7), "person"),
-        (dict(person="\ud800"), "person must be a name"),
-        (dict(seed=-1), "seed"),
-        (dict(repeat_every=-1), "repeat_every"),
-        (dict(repeat_every=1.5), "repeat_every"),
+        ("^p must be", Session(NAMES).be_careful, (0.5, 1.0, 2, "0.9", float("nan"), True)),
+        ("^p must be given", lambda p: Session(NAMES).be_careful(), (None,)),
+        ("person must be a name", lambda person: Session(NAMES, person=person), ("", 7, "\ud800")),
+        ("seed", lambda seed: Session(NAMES, seed=seed), (-1,)),
+        ("repeat_every", lambda every: Session(NAMES, repeat_every=every), (-1, 1.5)),
+        ("answer", Session(NAMES[:3]).answer, (4, -1, "1", 1.5, True, None)),
+        ("at the end", Session(NAMES[:2]).answer, (1,)),
+        ("^at must be", lambda at: Session(NAMES[:3]).answer(1, at), (-1, "0", 1.5)),
+        ("undo", lambda _: Session(NAMES).undo(), (None,)),
+        ("form", lambda form: export_session(Session(NAMES), form), (".tex",)),
+        ("answers", lambda form: export_session(Session(NAMES), form), ("answers.csv",)),
+        ("distinct; got 'a'", read_items, (["a", "b", "a"],)),
+        ("at least two", read_items, (["a"], [])),
+        ("a sequence", read_items, (7, b"ab", {"a", "b"}, np.array([["a", "b"], ["c", "d"]]))),
+        ("existing folder", read_items, ("nowhere",)),
+        ("existing text file; got 'xx", read_items, ("x" * 5000,)),
+        ("blanks", read_items, (["a ", "b"], ["", "b"])),
+        ("printable", read_items, (["a\tb", "c"],)),
+        ("missing", read_items, ([None, "b"], [float("nan"), "b"])),
+        ("pictures", read_items, ([Item("a", 5), "b"],)),
+        ("whole characters", read_items, (["\ud800", "b"],)),
     ],
 )
-def test_bad_options(options, says):
-    with pytest.raises(InputError, match=says):
-        Session(NAMES, **options)
-
-
-def test_bad_answers():
-    session = Session(NAMES[:3])
-    for bad in (4, -1, "1", 1.5, True, None):
-        with pytest.raises(InputError, match="answer"):
-            session.answer(bad)
-    for bad in (-1, "0", 1.5):
-        with pytest.raises(InputError, match="^at must be"):
-            session.answer(1, bad)
-    with pytest.raises(InputError, match="undo"):
-        session.undo()
-    session.answer(2)
-    with pytest.raises(InputError, match="at the end"):
-        session.answer(1)
-    with pytest.raises(InputError, match="form"):
-        export_session(session, ".tex")
-    with pytest.raises(InputError, match="answers"):
-        export_session(Session(NAMES), "answers.csv")
-
-
-def test_two_items_need_no_question():
-    session = Session(["a", "b"])
-    assert session.question is None and session.state.at_most == 0 and export_session(session, ".nwk") == "(a,b);\n"
+def test_bad_input(says, call, bad):
+    for value in bad:
+        with pytest.raises(InputError, match=says):
+            call(value)
 
 
 # ---- items
