@@ -203,3 +203,21 @@ def names_of_notebook(path, *names):
     for source in [first, *(each for each in sources if any(f"def {name}(" in each for name in names))]:
         exec(source, home)
     return SimpleNamespace(**home)
+
+
+# ---- the command
+
+
+def run(capsys, *words):
+    "(exit code, output, errors) of a call of the command in this process."
+    from comparison_hc.cli import main
+
+    code = main([str(word) for word in words])
+    return (code, *capsys.readouterr())
+
+
+def refused(capsys, *words):
+    "The one line of a call that is refused, which writes nothing else."
+    code, out, err = run(capsys, *words)
+    assert code == 2 and out == "" and err.count("\n") == 1 and err.startswith("comparison-hc: "), err
+    return err

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.spatial.distance import cdist
+from shared import refused, run
 
-from comparison_hc.cli import main
 from comparison_hc.core.validation import InputError
 from comparison_hc.evaluation import learn_model, load_model
 from comparison_hc.evaluation._task_tables import Task, read_feature_tasks
@@ -34,19 +34,6 @@ def files(tmp_path, monkeypatch):
     for seed, name in enumerate(names):
         table(seed).to_csv(name, index=False)
     return names
-
-
-def run(capsys, *words):
-    "(exit code, output, errors) of a call in this process."
-    code = main([str(word) for word in words])
-    return (code, *capsys.readouterr())
-
-
-def refused(capsys, *words):
-    "The one line of a call that is refused."
-    code, out, err = run(capsys, *words)
-    assert code == 2 and err.count("\n") == 1 and err.startswith("comparison-hc: ")
-    return err
 
 
 def test_learn_and_cluster(files, capsys):

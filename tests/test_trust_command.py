@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import binomtest
+from shared import run
 
 from comparison_hc.cli import cluster as support_command
 from comparison_hc.cli import compare as compare_command
-from comparison_hc.cli import main
 from comparison_hc.cli.cluster import structure_sentence
 from comparison_hc.comparisons import Triplets, read_comparisons
 from comparison_hc.elicitation.crowd import crowd_table, make_crowd
@@ -27,12 +27,6 @@ def answers(tmp_path, monkeypatch):
     named = Triplets(said, names=list("abcdefgh"))
     named.to_csv("said.csv")
     return named
-
-
-def run(capsys, *words):
-    "(exit code, output, errors) of a call in this process."
-    code = main([str(word) for word in words])
-    return (code, *capsys.readouterr())
 
 
 def support_line(out):
