@@ -18,7 +18,7 @@ from comparison_hc.link.merge import alpha_linkage, beta_linkage
 from comparison_hc.metrics import pruning_loss
 from comparison_hc.reproduce import l20 as r
 from comparison_hc.reproduce import l20_figures, l20_tasks
-from comparison_hc.reproduce.claims import find_reproductions, load_results
+from comparison_hc.reproduce.claims import find_reproductions
 from comparison_hc.reproduce.experiments import parameter_grid, run_experiment
 
 needs_data = pytest.mark.skipif(
@@ -585,20 +585,6 @@ def test_both_figures_are_registered():
     }
     assert {run["per_class"] for run in known["l20-fig3"].full_grid} == {20}
     assert len(known["l20-fig2"].quick_grid) < len(full)
-
-
-@pytest.mark.parametrize("name", ["l20-fig2", "l20-fig3", "l20-flat"])
-def test_kept_results_are_of_tasks_of_their_grid(name):
-    for kind, grid in (("-quick", find_reproductions()[name].quick_grid), ("", find_reproductions()[name].full_grid)):
-        kept, asked = load_results(name + kind), pd.DataFrame(grid)
-        by = ["dataset", "per_class"] if "dataset" in asked else ["per_class"]
-        tasks, wanted = kept.groupby(by)["instances"].agg(["min", "max"]), asked.groupby(by)["instance"].nunique()
-        assert set(tasks.index) == set(wanted.index) and (tasks["min"] == tasks["max"]).all()
-        assert (tasks["max"] == wanted).all() if kind else (tasks["max"] <= wanted).all()
-        assert set(kept["point"]) == {"curve", "best", "held out"} and kept["loss"].between(0, 1).all()
-
-
-PATHS = [np.zeros((2, 2)), np.ones((1, 2))]
 
 
 @pytest.mark.parametrize(

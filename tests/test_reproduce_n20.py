@@ -504,16 +504,3 @@ def test_a_quick_setting(name, methods):
     if name == "n20-fig2a":  # with n(ln n)^4 triplets every method is near k-means, which sees the points
         last = whole[whole["a"] == 4].set_index("method")["ari"]
         assert (last > last["k-means"] - 0.15).all() and last["k-means"] > 0.8
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_full_results_are_of_the_registered_grid(name):
-    "And of ten repetitions, as in the paper."
-    from comparison_hc.reproduce.readings import kept_results
-
-    summary, kind = kept_results(name)
-    assert kind == "full"
-    assert of_the_grid(summary, find_reproductions()[name].full_grid)
-    assert set(summary["repetitions"]) == {10}
-    assert not of_the_grid(summary[1:], find_reproductions()[name].full_grid)
-    assert n20_figures.setting_2020(summary, kind).startswith("THE PAPER'S SETTING; ")

@@ -13,7 +13,6 @@ from comparison_hc.flat import adds3, gaussians, planted_delta, planted_partitio
 from comparison_hc.reproduce import n20_theory as r20
 from comparison_hc.reproduce import n20_theory_figures
 from comparison_hc.reproduce.claims import find_reproductions, load_results
-from comparison_hc.reproduce.experiments import run_experiment
 
 REPRODUCTIONS = ("n20-theorem1", "n20-remark3", "n20-remark5", "n20-remark6")
 
@@ -164,26 +163,3 @@ def test_kept_results_give_the_verdicts_that_the_page_explains(name, verdicts):
     made, kept = find_reproductions()[name], load_results(name)
     assert [claim.word for claim in made.claims(kept)] == verdicts
     assert made.chart(kept).to_dict() and kept["recovered"].between(0, kept["possible"]).all()
-
-
-@pytest.mark.parametrize(
-    "name, part",
-    [
-        ("n20-theorem1", dict(n=100, k=4)),
-        ("n20-remark3", dict(n=60, delta=0.5)),
-        ("n20-remark5", dict(load=1.0, epsilon=1.0)),
-        ("n20-remark6", dict(family="Cauchy", exponent=3.0)),
-    ],
-    ids=REPRODUCTIONS,
-)
-def test_a_part_of_the_kept_results_comes_out_again(name, part):
-    "All runs of a few points of the full grid, with the seeds that they have there; six digits are kept."
-    made, kept = find_reproductions()[name], load_results(name)
-    again = made.summarise(
-        run_experiment(
-            made.function, [run for run in made.full_grid if part.items() <= run.items()], paired=made.paired
-        )
-    )
-    kept = kept[(kept[list(part)] == pd.Series(part)).all(axis=1)].reset_index(drop=True)
-    pd.testing.assert_frame_equal(again, kept, check_dtype=False, rtol=1e-5, atol=0)
-    assert kept["possible"].nunique() > 1 or kept["recovered"].nunique() > 1  # not all of them trivial
