@@ -227,6 +227,35 @@ def test_the_command_goes_on_after_ctrl_c(browser, tmp_path):
     assert untimed(tmp_path / "list.jsonl") == [{"a": 3}, {"a": 1}, {"a": 3}]
 
 
+def test_an_answer_waits_for_the_address_that_the_page_has(browser, tmp_path):
+    "Started again with another token, as in a network: the page keeps its answer until the token is the old one."
+    path, first = written_list(tmp_path), dict(token="first-token")
+    with serve_study(None, path, tmp_path, person="P1", **first) as study:
+        person = Person(browser, study.address)
+        person.begin()
+        person.wait(0)
+    again = dict(person="P1", port=study.port)
+    with serve_study(None, path, tmp_path, token="other-token", **again):
+        person.page.keyboard.press("2")
+        person.page.wait_for_function("document.getElementById('trouble').textContent.startsWith('No connection')")
+    with serve_study(None, path, tmp_path, **first, **again):
+        person.wait(1)
+        person.context.close()
+    assert untimed(tmp_path / "list.jsonl") == [{"a": 3}]
+
+
+def test_in_a_network_the_command_says_how_the_address_stays(tmp_path):
+    words = [sys.executable, "-m", "comparison_hc", "ask", "--list", str(written_list(tmp_path)), "--browser"]
+    for more in ([], ["--token", "my-study-7"]):
+        command = [*words, "--host", "0.0.0.0", *more]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=tmp_path) as process:
+            address, _, hint = (process.stdout.readline() for _ in range(3))
+            process.send_signal(signal.SIGINT)
+        port, token = re.search(r":(\d+)/\?token=([\w-]+)", address).groups()
+        assert hint.endswith(f"--port {port} --token {token}\n") and (not more or token == more[1])
+    assert main(["ask", "--token", "my-study-7"]) != 0
+
+
 def test_everyone_has_a_list_in_a_folder(tmp_path):
     lists = tmp_path / "lists"
     lists.mkdir()

@@ -198,6 +198,8 @@ def add_ask(commands):
     logs = "where the logs of several people go (default: this folder; with a folder of lists: beside the lists)"
     page.add_argument("--folder", metavar="PATH", help=logs)
     page.add_argument("--host", metavar="ADDRESS", help="0.0.0.0 lets the network in (default: this machine only)")
+    token = "word in the address (default: on this machine always the same, in a network a new one at every start)"
+    page.add_argument("--token", metavar="WORD", help=token)
     page.add_argument("--port", type=int, metavar="N", help="where to listen (default: 8866, or any that is free)")
     ask.set_defaults(run=ask_command)
 
@@ -217,7 +219,7 @@ def ask_command(args):
         sys.stdin.reconfigure(errors="replace")  # what is no text is no answer either
     if args.browser:
         return _ask_in_browser(args)
-    refuse(args, ("consent", "end", "labels", "folder", "host", "port"), "together with --browser")
+    refuse(args, ("consent", "end", "labels", "folder", "host", "port", "token"), "together with --browser")
     if args.list is not None:
         return _ask_from_list(args)
     refuse(args, ("export", "trials_out"), "together with --list")
@@ -248,7 +250,7 @@ def _ask_in_browser(args):
     refuse(args, ("seed", "careful", "repeat_every", "out", "answers_out", "trials_out", "export", "journal"), rule)
     given = args.items != "animals" or args.list is None
     options = dict(items=args.items if given else None, lists=args.list, folder=args.folder, person=args.person)
-    options |= dict(consent=args.consent, end=args.end, labels=args.labels, port=args.port)
+    options |= dict(consent=args.consent, end=args.end, labels=args.labels, port=args.port, token=args.token)
     run_study(**options, **({} if args.host is None else {"host": args.host}))
 
 

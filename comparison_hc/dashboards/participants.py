@@ -310,6 +310,8 @@ def run_study(browser=True, **options):
         )
         if not is_loopback(study.host):
             print("Anyone who has this address may come in. Nothing is encrypted on the way.", flush=True)
+            again = f"--port {study.port} --token {study.token}"
+            print(f"To start again under this address: the same command with {again}", flush=True)
         if browser and is_loopback(study.host):
             webbrowser.open(study.address)
         threading.Event().wait()
