@@ -337,6 +337,7 @@ def test_what_participants_answer_in_another_program_is_read(tmp_path, program, 
     if program == "jspsych":
         rows = []
         for each, place in zip(json.loads(jspsych_timeline(questions)), places):
+            assert each["prompt"] != each["stimulus"]  # the plugin shows both, above and below the buttons
             response = place - (2 if kind == "triplets" else 1)  # the number of the button
             saved = dict(trial_type="html-button-response", stimulus=each["stimulus"], response=response, rt=500)
             rows.append(saved | each["data"])

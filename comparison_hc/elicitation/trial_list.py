@@ -232,7 +232,8 @@ def jspsych_timeline(questions):
         choices = list(question.shown[1:] if is_pair else question.shown)
         words = PROMPTS[question.asks].format(*question.shown).partition("? ")[0] + "?"
         about = dict(question=number, role=question.role, expected=question.expected, choices=choices)
-        rows.append(dict(stimulus=question.shown[0] if is_pair else words, choices=choices, prompt=words, data=about))
+        stimulus, prompt = (question.shown[0], words) if is_pair else (words, "")  # both are shown
+        rows.append(dict(stimulus=stimulus, choices=choices, prompt=prompt, data=about))
     return json.dumps(rows, ensure_ascii=False, indent=1) + "\n"
 
 
