@@ -207,6 +207,9 @@ RIGHT = {
     "file names": case(
         text([(*(f"img/{x}.png" for x in row), near) for row, (_, near, _) in zip(SHOWN, ROWS)], f"{SIDED},response")
     ),
+    "codes from 0": case(shown("01"), "0 is left"),
+    "sides in capitals": case(shown(("Left", "RIGHT"))),
+    "names of columns": case(shown(("this", "that"), "anchor,this,that,answer"), answer="answer"),
     "minus one": case(shown((1, -1), "A,B,C,y"), **ABC, answer="y:1=B,-1=C"),
     "all the same": case(study(f"{SIDED},answer", "a n f 1"), answer="answer:1=left,2=right"),
     "a missing code": case(
@@ -253,6 +256,7 @@ RIGHT = {
     "UTF-16": case(text(ROWS, WINNERS, "\t").encode("utf-16")),
     # F13: Salmon
     "Salmon": case(text(SALMON_ROWS, SALMON), "as salmon writes them", format="salmon"),
+    "Salmon, names": case(study(f"{WINNERS},puid", "a n f p"), "puid = respondent", format="salmon"),
     "Salmon without a format": case(BOTH, "by name"),
     # F18, F19: JSON
     "JATOS": case("".join(json.dumps(trials()[n : n + 6]) + "\n" for n in (0, 6, 12)), **TEXT, format="jspsych"),
@@ -275,6 +279,16 @@ RIGHT = {
     "NEXT through R": case(
         study("Participant.ID,Timestamp,Center,Left,Right,Answer", "p t a l r n"),
         "Participant.ID = respondent",
+        format="next",
+    ),
+    "NEXT's page": case(
+        study("Participant ID,Timestamp,Center,Left,Right,Answer,Alg Label", "p t a l r n Random"),
+        "Participant ID = respondent",
+        format="next",
+    ),
+    "NEXT's table": case(
+        study("target_center,target_left,target_right,target_winner,participant_uid", "a l r n p"),
+        "participant_uid = respondent",
         format="next",
     ),
     "NEXT without people": case(study("Center,Left,Right,Answer", "a l r n"), format="next"),
@@ -415,6 +429,12 @@ REFUSED = {
         "a position (1, 3)",
         columns=["head", "winner", "loser"],
     ),
+    "Salmon without winners": case(
+        text(ROWS, "anchor,near,far"), "Salmon with the columns head, winner, loser", format="salmon"
+    ),
+    "Salmon and columns": case(
+        WINNER_ROWS, "columns must be left out", format="salmon", columns=["head", "winner", "loser"]
+    ),
     "… for Salmon": case(study("head,winner,loser,winner", "a n f n"), "once", "winner", format="salmon"),
     "… for names": case(study("head,winner,loser,winner", "a n f f"), "columns"),
     "nan among numbers": case("0,1,2\n1,nan,2\n", "line 2", "'nan'"),
@@ -527,6 +547,20 @@ REFUSED = {
         "--format jspsych",
         **JSON,
     ),
+    "cp1252": case("Käse,Brot,Öl\n".encode("cp1252"), "UTF-8 text", "cp1252", "--encoding"),
+    "an .xlsx": case(b"PK\x03\x04", "save the sheet with the answers as CSV", file="sheet.xlsx"),
+    "an .ods": case(b"PK\x03\x04", "spreadsheet, .ods", file="sheet.ods"),
+    # records
+    "arrays in arrays": case('[[{"a": 1}], [{"a": 2}]]', "record 1, must be a record", "one more .*", **JSON),
+    "a key of no records": case('{"a": []}', "records='responses.*' (--records …)", **JSON),
+    "no records there": case('{"responses": []}', "a list of records", "responses", **JSON),
+    "another key": case('{"responses": []}', "the key 'answers'", "['responses']", **JSON, records="answers.*"),
+    "a number at *": case('{"responses": 5}', "a list or an object at each *", "5", **JSON, records="responses.*"),
+    "JSON that ends": case("[[1, 2, 3],\n[1, 2", "line 2", "JSON", **JSON),
+    "JSON of nothing": case("[]", "empty file", **JSON),
+    "JSON of numbers": case("[1, 2]", "record 1", "(array) of cells", **JSON),
+    "JSON of two kinds": case('[{"i": 1}, [2]]', "record 2", **JSON),
+    "deep JSON": case("[" * 100_000, "JSON", **JSON),
     "HDF5": case(b"\x89HDF\r\n\x1a\n" + bytes(50), "an HDF5 file"),
     "a pickle": case(b"\x80\x04\x95" + bytes(50), "a Python pickle", **TEXT),
     "a spreadsheet": case(zipped({"[Content_Types].xml": "", "xl/workbook.xml": ""}), "spreadsheet", "CSV"),
@@ -744,6 +778,14 @@ def test_the_odd_one_is_found_by_name(tmp_path, header):
     options = ODD if names else ODD | dict(columns=[2, 0, 1])  # THINGS, SPoSE and VICE: numbers and blanks
     answers, said = read(tmp_path, text(rows, names, "," if names else " "), file="a.txt", **options)
     assert named(answers) == named(read(tmp_path, text(ODD_FIRST), **ODD)[0]) and not said
+
+
+@pytest.mark.parametrize("kind", ["odd-one-out", "central"])
+@pytest.mark.parametrize("codes", ["012", "123", "xyz", ("left", "middle", "right")])
+def test_the_chosen_of_three_is_told_by_any_code(tmp_path, kind, codes):
+    rows = [(*two[:at], one, *two[at:], codes[at]) for at, (one, *two) in zip([0, 1, 2] * 6, ODD_FIRST)]
+    answers, _ = read(tmp_path, text(rows, "x,y,z,choice"), kind=kind, answer="choice")
+    assert named(answers) == named(read(tmp_path, text(ODD_FIRST), kind=kind)[0])
 
 
 def test_salmon_names_losers(tmp_path):
