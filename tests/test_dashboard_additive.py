@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from shared import answered_page
 from test_dashboard_browser import Page
-from test_mutants import assert_noticed
 
 from comparison_hc.core.validation import InputError
 from comparison_hc.dashboards import AdditiveSettings, additive_data
@@ -96,28 +95,6 @@ def test_more_answers_bring_the_tree_to_the_ceiling():
 def test_settings_that_cannot_be(wrong):
     with pytest.raises(InputError, match="must be"):
         AdditiveSettings(**wrong)
-
-
-MUTANTS = [
-    (
-        "test_numbers_are_those_of_the_models_by_hand",
-        "dashboards.additive:judged",
-        "scores(each, new)[:2]",
-        "scores(2 * each, new)[:2]",
-    ),
-    ("test_the_words_name_the_best_model", "dashboards.additive_page:facts", "min(found", "max(found"),
-    (
-        "test_pictures_have_every_object_once_and_nothing_else",
-        "dashboards.additive_page:points_picture",
-        "max(np.abs(x)",
-        "max(np.abs(x[0])",
-    ),
-]
-
-
-@pytest.mark.parametrize("test, target, old, new", MUTANTS, ids=lambda value: value[:30])
-def test_wrong_code_is_noticed(test, target, old, new):
-    assert_noticed(globals()[test], target, old, new)
 
 
 # in a browser

@@ -1,7 +1,8 @@
 """Mutation tests of the theorem checks: every check must fail when one of its mutants is in the code.
 
 `mutants.tsv` has one mutant per line: paper, check, target (module:function), the text that occurs once in the target's
-source, what replaces it, and what is wrong then.
+source, what replaces it, and what is wrong then. `mutants_of_tests.tsv` has those of other tests: the file, the test,
+and the same three.
 """
 
 import inspect
@@ -12,13 +13,20 @@ from functools import reduce
 from importlib import import_module
 from pathlib import Path
 
+import numpy as np
 import pytest
 from notebooks import forked
 
 from comparison_hc.checks import find_checks
 
-ROWS = Path(__file__).with_name("mutants.tsv").read_text(encoding="utf-8").splitlines()
-MUTANTS = [tuple(field.replace("\\n", "\n") for field in row.split("\t")) for row in ROWS]
+
+def rows_of(name):
+    "The fields of every line of a table beside this file."
+    rows = Path(__file__).with_name(name).read_text(encoding="utf-8").splitlines()
+    return [tuple(field.replace("\\n", "\n") for field in row.split("\t")) for row in rows]
+
+
+MUTANTS = rows_of("mutants.tsv")
 LONGEST = 300  # seconds for one mutant
 
 
@@ -109,3 +117,10 @@ def test_every_check_has_two_mutants_and_one_outside_itself():
     count = Counter(mutant[:2] for mutant in MUTANTS)
     outside = {mutant[:2] for mutant in MUTANTS if mutant[2].rpartition(":")[2] != mutant[1]}
     assert set(count) == checks == outside and min(count.values()) >= 2
+
+
+@pytest.mark.parametrize("file, test, target, old, new", rows_of("mutants_of_tests.tsv"))
+def test_wrong_code_is_noticed_by_a_test(file, test, target, old, new, monkeypatch):
+    function = getattr(import_module(file), test)
+    given = {"monkeypatch": monkeypatch} if "monkeypatch" in inspect.signature(function).parameters else {}
+    assert_noticed(lambda: function(**given), target, old, new, (AssertionError, np.linalg.LinAlgError))

@@ -6,7 +6,6 @@ from itertools import combinations
 import numpy as np
 import pytest
 from test_many_answers import load
-from test_mutants import assert_noticed
 
 from comparison_hc import ComparisonHC, Quadruplets, Triplets
 from comparison_hc.dendrogram import Dendrogram, random_tree
@@ -109,28 +108,6 @@ def test_slow_definition_of_the_similarity():
     by_pair = {pair: S[pair] for pair in pairs}
     assert by_pair[0, 1] == 1 and by_pair[2, 3] == 2
     assert adds_al(Triplets(rows)).same_tree(kernel_average_linkage(S))
-
-
-MUTANTS = [
-    (
-        "test_adds_al_is_average_linkage_on_adds",
-        "evaluation._candidates:_revenue",
-        "k * n + l, weights",
-        "k * n + l, None",
-    ),
-    ("test_slow_definition_of_the_similarity", "evaluation._candidates:_revenue", "- bincount(k", "+ bincount(k"),
-    (
-        "test_planted_hierarchies_are_recovered",
-        "metrics:comparison_revenue",
-        "sizes[k, l] - sizes[i, j]",
-        "sizes[i, j] - sizes[k, l]",
-    ),
-]
-
-
-@pytest.mark.parametrize("test, target, old, new", MUTANTS, ids=lambda value: value[:30])
-def test_wrong_code_is_noticed(test, target, old, new):
-    assert_noticed(globals()[test], target, old, new)
 
 
 def test_the_benchmark_continues(tmp_path):
