@@ -608,9 +608,8 @@ def test_terminal_killed_in_the_middle_continues(tmp_path):
     text = last.answer(oracle, NAMES, -1)
     assert "repeated questions answered the same" in text and "wrote t.nwk" in text and last.process.wait(30) == 0
     assert Dendrogram.from_newick((tmp_path / "t.nwk").read_text().strip(), names=NAMES).same_tree(tree)
-    assert (
-        read_journal(journal).answers == to_the_end(Session(NAMES, person="Ada"), oracle).state.answers
-    )  # as if nothing had happened
+    # as if nothing had happened
+    assert read_journal(journal).answers == to_the_end(Session(NAMES, person="Ada"), oracle).state.answers
     assert main(["cluster", str(tmp_path / "a.csv"), "--out", str(tmp_path / "c.nwk")]) == 0
     assert Dendrogram.from_newick((tmp_path / "c.nwk").read_text().strip()).n_leaves == 12
 

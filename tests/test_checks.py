@@ -87,23 +87,21 @@ def test_nan_stands_in_no_relation(relation):
         assert not result.holds and math.isnan(result.margin)
 
 
-@pytest.mark.parametrize(
-    "arguments, options, word",
-    [
-        (([], "=", []), {}, "left"),
-        (([], "=", 1), {}, "nothing was compared"),
-        (([1, 2, 3], "=", [1, 2]), {}, "right"),
-        ((1, "≤", 1), {}, "relation"),
-        ((1, "=", 1), dict(tol=-1), "tol"),
-        ((1, "=", 1), dict(tol=math.nan), "tol"),
-        ((1, "=", 1), dict(random=3), "random"),
-        ((1, "=", 1), dict(random={"seed": 1}), "random"),
-        (([1, 2], "=", 1), dict(N=[1, 2, 3]), "left"),
-    ],
-)
-def test_bad_sides_are_named(arguments, options, word):
-    with pytest.raises(InputError, match=word):
-        compare(*arguments, **options)
+BAD_SIDES = {
+    "left": [(([], "=", []), {}), (([1, 2], "=", 1), dict(N=[1, 2, 3]))],
+    "nothing was compared": [(([], "=", 1), {})],
+    "right": [(([1, 2, 3], "=", [1, 2]), {})],
+    "relation": [((1, "≤", 1), {})],
+    "tol": [((1, "=", 1), dict(tol=-1)), ((1, "=", 1), dict(tol=math.nan))],
+    "random": [((1, "=", 1), dict(random=3)), ((1, "=", 1), dict(random={"seed": 1}))],
+}
+
+
+@pytest.mark.parametrize("word", BAD_SIDES)
+def test_bad_sides_are_named(word):
+    for arguments, options in BAD_SIDES[word]:
+        with pytest.raises(InputError, match=word):
+            compare(*arguments, **options)
 
 
 @pytest.mark.parametrize("make", [list, tuple, np.array, range])
@@ -208,31 +206,25 @@ def test_the_other_promise_is_handed_over_and_shown_everywhere():
     assert enclosing().promise == "a true statement holds with probability ≥ 0.9" and register()().promise == ""
 
 
-@pytest.mark.parametrize(
-    "changes, word",
-    [
-        (dict(paper="X20"), "paper"),
-        (dict(paper=None), "paper"),
-        (dict(label=""), "label"),
-        (dict(label=2), "label"),
-        (dict(statement=" "), "statement"),
-        (dict(kind="proof"), "kind"),
-        (dict(confidence=0.9), "confidence"),
-        (dict(kind="Monte Carlo"), "confidence"),
-        (dict(kind="Monte Carlo", confidence=1.0), "confidence"),
-        (dict(kind="Monte Carlo", confidence="high"), "confidence"),
-        (dict(false_passes=0.1), "false_passes"),
-        (dict(power="high"), "power"),
-        (dict(kind="Monte Carlo", confidence=0.9, false_passes=0.1, power="high"), "one of the two"),
-        (dict(kind="Monte Carlo", confidence=0.9, power="high"), "power"),
-        (dict(kind="Monte Carlo", false_passes=0.1), "power"),
-        (dict(kind="Monte Carlo", false_passes=0.1, power=" "), "power"),
-        (dict(kind="Monte Carlo", false_passes=0.5, power="high"), "false_passes"),
-    ],
-)
-def test_bad_registrations_are_named(changes, word):
-    with pytest.raises(InputError, match=word):
-        register(**changes)
+CHANCE = dict(kind="Monte Carlo")
+BAD_REGISTRATIONS = {
+    "paper": [dict(paper="X20"), dict(paper=None)],
+    "label": [dict(label=""), dict(label=2)],
+    "statement": [dict(statement=" ")],
+    "kind": [dict(kind="proof")],
+    "confidence": [dict(confidence=0.9), CHANCE, CHANCE | dict(confidence=1.0), CHANCE | dict(confidence="high")],
+    "false_passes": [dict(false_passes=0.1), CHANCE | dict(false_passes=0.5, power="high")],
+    "power": [dict(power="high"), CHANCE | dict(confidence=0.9, power="high"), CHANCE | dict(false_passes=0.1)],
+    "power must": [CHANCE | dict(false_passes=0.1, power=" ")],
+    "one of the two": [CHANCE | dict(confidence=0.9, false_passes=0.1, power="high")],
+}
+
+
+@pytest.mark.parametrize("word", BAD_REGISTRATIONS)
+def test_bad_registrations_are_named(word):
+    for changes in BAD_REGISTRATIONS[word]:
+        with pytest.raises(InputError, match=word):
+            register(**changes)
 
 
 def test_the_docstring_states_what_the_decorator_leaves_out():
@@ -460,30 +452,23 @@ def test_mean_intervals_enclose_the_mean(p):
 
 
 @pytest.mark.parametrize(
-    "f, arguments, word",
+    "word, f, bad",
     [
-        (proportion_interval, (5, 3, 0.9), "successes"),
-        (proportion_interval, (-1, 3, 0.9), "successes"),
-        (proportion_interval, (1.5, 3, 0.9), "successes"),
-        (proportion_interval, (0, 0, 0.9), "trials"),
-        (proportion_interval, (1, 2.5, 0.9), "trials"),
-        (proportion_interval, (1, 3, 1), "confidence"),
-        (proportion_interval, (1, 3, 0), "confidence"),
-        (proportion_interval, (1, 3, 0.9, 0), "n_statements"),
-        (proportion_bounds, (1, 3, 0.5), "false_passes"),
-        (proportion_bounds, (1, 3, 0), "false_passes"),
-        (passing_probability, (0.5, 1.5, 0.5, 0.1), "trials"),
-        (mean_interval, ([1], 0.9), "values"),
-        (mean_interval, ([1, math.nan], 0.9), "values"),
-        (mean_interval, ([1, 2], 0.9, 0), "low and high"),
-        (mean_interval, ([1, 2], 0.9, 0, 1), "values"),
-        (mean_interval, ([1, 1], 0.9, 1, 1), "values"),
-        (mean_interval, ([1, 2], 1.5), "confidence"),
+        ("successes", proportion_interval, [(5, 3, 0.9), (-1, 3, 0.9), (1.5, 3, 0.9)]),
+        ("trials", proportion_interval, [(0, 0, 0.9), (1, 2.5, 0.9)]),
+        ("confidence", proportion_interval, [(1, 3, 1), (1, 3, 0)]),
+        ("n_statements", proportion_interval, [(1, 3, 0.9, 0)]),
+        ("false_passes", proportion_bounds, [(1, 3, 0.5), (1, 3, 0)]),
+        ("trials", passing_probability, [(0.5, 1.5, 0.5, 0.1)]),
+        ("values", mean_interval, [([1], 0.9), ([1, math.nan], 0.9), ([1, 2], 0.9, 0, 1), ([1, 1], 0.9, 1, 1)]),
+        ("low and high", mean_interval, [([1, 2], 0.9, 0)]),
+        ("confidence", mean_interval, [([1, 2], 1.5)]),
     ],
 )
-def test_bad_intervals_are_named(f, arguments, word):
-    with pytest.raises(InputError, match=word):
-        f(*arguments)
+def test_bad_intervals_are_named(word, f, bad):
+    for arguments in bad:
+        with pytest.raises(InputError, match=word):
+            f(*arguments)
 
 
 def test_a_table_of_a_check_sets_letters_powers_and_signs():

@@ -63,9 +63,8 @@ def test_twenty_moves_by_keyboard_where_the_certificate_applies(live, record_pro
         live.press("a", key)
         pictures.add((live.text(".chc-slider[data-name=a] output"), live.picture()))
         proofs.add(live.fact("proof"))
-    assert (
-        len(pictures) == len({a for a, _ in pictures}) == 11
-    )  # one picture for each of 4, 4.1, …, 5: the same setting, the same picture
+    # one picture for each of 4, 4.1, …, 5: the same setting, the same picture
+    assert len(pictures) == len({a for a, _ in pictures}) == 11
     assert proofs == {"certificate, no iteration needed"}
     assert live.page.evaluate("() => window.kept.every(element => element.isConnected)")
     took = live.page.evaluate("() => window.took")
@@ -131,9 +130,8 @@ def test_the_iteration_is_shown_and_dropped(live):
     live.page.wait_for_function(
         "() => /SDP-.*iteration \\d/.test(document.querySelector('.chc-progress [role=status]').textContent)"
     )
-    assert (
-        live.page.evaluate("() => document.querySelector('.chc-data .chc-map').naturalWidth") == 300
-    )  # S is there before X
+    # S is there before X
+    assert live.page.evaluate("() => document.querySelector('.chc-data .chc-map').naturalWidth") == 300
     live.put("n", 80, wait=False)
     live.put("a", 4, wait=False)
     live.put("k", 2, wait=False)

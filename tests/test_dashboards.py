@@ -351,9 +351,8 @@ def test_hypotheses_are_numbers_everywhere(snr, p, n_pure, n_levels):
         return
     for h in hypotheses(settings):
         assert not np.isnan([h.here, h.needs, h.factor]).any() and h.here >= 0 and h.needs >= 0
-        assert (
-            h.estimated is None or 0 <= h.estimated <= h.needs
-        )  # the constants that simulations found are the smaller ones
+        # the constants that simulations found are the smaller ones
+        assert h.estimated is None or 0 <= h.estimated <= h.needs
         assert (
             h.holds == (h.factor <= 1 if h.at_most else h.factor > 1)
             or h.here == h.needs

@@ -55,15 +55,9 @@ def test_exactly_that_many_clusters(answers, k):
 def test_parameters_are_stored_untouched_and_checked_in_fit_only():
     strange = object()
     model = ComparisonHC(linkage=strange, n_clusters="many", initial={1: 2})
-    assert model.linkage is strange and model.get_params() == dict(
-        linkage=strange,
-        n_clusters="many",
-        initial=model.initial,
-        self_pairs=None,
-        n_comparisons=None,
-        rng=0,
-        kind="similarity",
-    )
+    given = dict(linkage=strange, n_clusters="many", initial=model.initial)
+    left = dict(self_pairs=None, n_comparisons=None, rng=0, kind="similarity")
+    assert model.linkage is strange and model.get_params() == given | left
     with pytest.raises(InputError, match="linkage"):
         model.fit([[0, 1, 2]])
     assert not [name for name in vars(model) if name.endswith("_")]
@@ -94,22 +88,8 @@ def loaded_by(statement):
     return set(json.loads(done.stdout.splitlines()[-1]))
 
 
-HEAVY = {
-    "numpy",
-    "scipy",
-    "pandas",
-    "sklearn",
-    "altair",
-    "cvxpy",
-    "ipywidgets",
-    "pooch",
-    "tqdm",
-    "vl_convert",
-    "pyarrow",
-    "matplotlib",
-    "nbdev",
-    "IPython",
-}
+CHARTS = set("sklearn altair pandas pooch tqdm vl_convert cvxpy ipywidgets nbdev IPython".split())
+HEAVY = CHARTS | {"numpy", "scipy", "pyarrow", "matplotlib"}
 
 
 @pytest.mark.parametrize(
@@ -132,18 +112,7 @@ def test_reading_and_clustering_need_neither_charts_nor_scikit_learn():
         "from comparison_hc.hierarchical import quadruplet_average_linkage\n"
         "quadruplet_average_linkage(Triplets([[0, 1, 2]])).to_newick()"
     )
-    assert not loaded & {
-        "sklearn",
-        "altair",
-        "pandas",
-        "pooch",
-        "tqdm",
-        "vl_convert",
-        "cvxpy",
-        "ipywidgets",
-        "nbdev",
-        "IPython",
-    }
+    assert not loaded & CHARTS
 
 
 @pytest.mark.parametrize("package", ["comparison_hc", "comparison_hc.hierarchical", "comparison_hc.flat"])
@@ -251,34 +220,10 @@ def test_flat_command_says_on_the_error_stream_what_did_not_converge(unclear, wo
     monkeypatch.setattr("comparison_hc.estimators.ComparisonClustering", partial(ComparisonClustering, max_iter=1))
     code, out, err = call()
     lines = err.splitlines()
-    assert code == 0
-    assert lines
-    assert all(
-        line.startswith("comparison-hc: warning: SDP-") and "stopped after 1 iterations" in line for line in lines
-    )
+    assert code == 0 and lines and all(line.startswith("comparison-hc: warning: SDP-") for line in lines)
+    assert all("stopped after 1 iterations" in line for line in lines)
     assert "cluster 1" in out
     assert "cluster 0" in out
-
-
-@pytest.mark.parametrize(
-    "parameters, word",
-    [
-        (dict(similarity="add"), "similarity"),
-        (dict(similarity=3), "similarity"),
-        (dict(n_clusters=0), "n_clusters"),
-        (dict(n_clusters=25), "n_clusters"),
-        (dict(n_clusters=2.0), "n_clusters"),
-        (dict(rounding="up"), "rounding"),
-        (dict(tol=0), "tol"),
-        (dict(max_iter=0), "max_iter"),
-        (dict(rng="x"), "rng"),
-    ],
-)
-def test_flat_bad_parameters_are_noticed_in_fit(triplets, parameters, word):
-    model = ComparisonClustering(**parameters)
-    with pytest.raises(InputError, match=word):
-        model.fit(triplets[0])
-    assert not hasattr(model, "labels_")
 
 
 def test_answers_that_fall_apart_are_reported_unless_initial_clusters_hold_the_objects_together():
