@@ -34,6 +34,9 @@ TOGETHER = {  # values that do not fit each other, and what is said
     ],
     "additive": [],
 }
+SCROLLING = (
+    "() => [...document.querySelectorAll('.chc-main > *')].filter(e => e.scrollWidth > e.clientWidth + 1).length"
+)
 ALIEN = (None, "no such", [], ["no such"], {}, -1, 10**9, float("nan"))  # at least some are no value of any control
 
 
@@ -126,7 +129,11 @@ def test_the_page_fits_every_window_and_is_reached_with_tab(name, browser, tmp_p
         for width in (1280, 800, 390):
             page.page.set_viewport_size(dict(width=width, height=900))
             page.page.wait_for_timeout(300)
-            assert page.sticking_out() == [], width
+            assert page.sticking_out(".chc-main > *, .chc-main svg, .chc-slider, .chc-choice") == [], width
+            assert width < 800 or page.page.evaluate(SCROLLING) == 0, width
+            page.page.locator(".chc-more summary").scroll_into_view_if_needed()  # the last line
+            box = page.page.locator(".chc-more summary").bounding_box()
+            assert 0 <= box["y"] and box["y"] + box["height"] <= 901
         controls = {each.metadata["label"] for each in fields(page_of.settings) if each.metadata["label"]}
         page.page.evaluate("() => document.activeElement.blur()")
         reached = []

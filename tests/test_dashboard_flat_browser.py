@@ -1,7 +1,5 @@
 "The dashboard of flat clusters in headless Chromium: served, moved, with extremes and background work, and as a file."
 
-import statistics
-
 import pytest
 from shared import answered_page
 from test_dashboard_browser import Page
@@ -55,23 +53,14 @@ def test_the_first_picture_is_the_pure_functions(live):
     assert live.page.evaluate("() => [...document.querySelectorAll('.chc-map')].map(c => c.naturalWidth)") == [200, 200]
 
 
-def test_twenty_moves_by_keyboard_where_the_certificate_applies(live, record_property, capsys):
-    "At n = 200: every move changes the pictures, without building them again. The median is bounded generously."
-    live.time_moves("a", ".chc-map, .chc-chart svg, .chc-facts td")
-    pictures, proofs = set(), set()
-    for key in ["ArrowLeft"] * 5 + ["ArrowRight"] * 10 + ["ArrowLeft"] * 5:
-        live.press("a", key)
-        pictures.add((live.text(".chc-slider[data-name=a] output"), live.picture()))
-        proofs.add(live.fact("proof"))
+def test_twenty_moves_by_keyboard_where_the_certificate_applies(live):
+    "At n = 200: every move changes the pictures, without building them again."
+    keys = ["ArrowLeft"] * 5 + ["ArrowRight"] * 10 + ["ArrowLeft"] * 5
+    seen = lambda: (live.text(".chc-slider[data-name=a] output"), live.picture(), live.fact("proof"))
+    found = set(live.timed_moves("a", ".chc-map, .chc-chart svg, .chc-facts td", keys, seen))
     # one picture for each of 4, 4.1, …, 5: the same setting, the same picture
-    assert len(pictures) == len({a for a, _ in pictures}) == 11
-    assert proofs == {"certificate, no iteration needed"}
-    assert live.page.evaluate("() => window.kept.every(element => element.isConnected)")
-    took = live.page.evaluate("() => window.took")
-    record_property("median_ms", statistics.median(took))
-    with capsys.disabled():
-        print(f"  [slider to new result, n = 200: median {statistics.median(took):.0f} ms of {len(took)}]", end="")
-    assert len(took) >= 15 and statistics.median(took) < 4000
+    assert len(found) == len({a for a, *_ in found}) == 11
+    assert {proof for *_, proof in found} == {"certificate, no iteration needed"}
     assert live.shows(FlatSettings(**START))
 
 

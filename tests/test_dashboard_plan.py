@@ -1,7 +1,6 @@
 "The planner's dashboard: pure functions, events, and the page in headless Chromium, served and as a file."
 
 import json
-import statistics
 
 import numpy as np
 import pytest
@@ -120,23 +119,12 @@ def live(browser, tmp_path_factory):
         yield page
 
 
-def test_moves_that_simulate_nothing_and_moves_that_do(live, record_property, capsys):
+def test_moves_that_simulate_nothing_and_moves_that_do(live):
     live.put("n", 12, wait=False)
     live.put("n_levels", 1)
     assert live.shows(PlanSettings(n=12, n_levels=1))
-    live.time_moves("people", "[data-show=curve] svg")
-    for key in ["ArrowLeft"] * 3 + ["ArrowRight"] * 3:
-        live.press("people", key)
-    read = live.page.evaluate("() => window.took")
-    live.time_moves("noise", "[data-show=curve] svg")
-    for key in ["ArrowRight", "ArrowLeft"]:
-        live.press("noise", key)
-    simulated = live.page.evaluate("() => window.took")
-    assert live.page.evaluate("() => window.kept.every(element => element.isConnected)")
-    medians = [statistics.median(times) for times in (read, simulated)]
-    record_property("median_ms", medians)
-    with capsys.disabled():
-        print("  [move to picture: median {:.0f} ms read off, {:.0f} ms simulated]".format(*medians), end="")
+    live.timed_moves("people", "[data-show=curve] svg", ["ArrowLeft"] * 3 + ["ArrowRight"] * 3, live.advice)
+    live.timed_moves("noise", "[data-show=curve] svg", ["ArrowRight", "ArrowLeft"], live.advice, 60_000)
     assert "Means over 5 simulated studies" in live.advice()
 
 
