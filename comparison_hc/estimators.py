@@ -91,6 +91,8 @@ class ComparisonHC(_FittedHierarchy, ClusterMixin, BaseEstimator):
         Names of the objects, in the order of `labels_`.
     choice_ : Choice
         With "auto": which method was chosen, and why.
+    partition_ : ClusterChoice
+        With `n_clusters`, of a passive method: where `labels_` come from, and what else was compared.
 
     See Also
     --------
@@ -163,6 +165,8 @@ class ComparisonHC(_FittedHierarchy, ClusterMixin, BaseEstimator):
             If the comparisons, without initial clusters, leave the objects in groups that nothing compares.
         """
         linkage, of_evidence = self._settled_linkage()
+        for name in ("choice_", "partition_"):  # of a fit before
+            vars(self).pop(name, None)
         passive = of_evidence or methods[linkage].passive
         X = apply_responses(X, y) if passive else _as_similarity(X, self.kind)
         if of_evidence:
@@ -190,16 +194,17 @@ class ComparisonHC(_FittedHierarchy, ClusterMixin, BaseEstimator):
         self.names_ = dendrogram.names or tuple(map(str, range(dendrogram.n_objects)))
         self._keep_dendrogram(dendrogram)
         if passive and self.n_clusters is not None:
-            self.labels_ = self._labels(X, linkage)
+            self.partition_ = self._partition(X, linkage)
+            self.labels_ = self.partition_.labels
         return self
 
-    def _labels(self, answers, linkage):
+    def _partition(self, answers, linkage):
         "The clusters that the comparisons support: of cuts of the tree, or with linkage=auto of all candidates."
-        from comparison_hc.evaluation.clusters import choose_clusters, evidence_cut
+        from comparison_hc.evaluation.clusters import choice_of_cut, choose_clusters
 
         if linkage == "auto":
-            return choose_clusters(answers, self.n_clusters, self.dendrogram_, rng=self.rng).labels
-        return evidence_cut(self.dendrogram_, answers, self.n_clusters)
+            return choose_clusters(answers, self.n_clusters, self.dendrogram_, rng=self.rng)
+        return choice_of_cut(self.dendrogram_, answers, self.n_clusters)
 
     def _settled_linkage(self):
         "(name, whether it is `auto` or another name that `methods` does not have); options of some methods settle it."

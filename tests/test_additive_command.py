@@ -1,6 +1,7 @@
 "`cluster --method additive` and its files: every form against the fitted estimator, and the figures of a result."
 
 import csv
+import html
 import io
 import json
 import pickle
@@ -198,6 +199,28 @@ def test_fitted_estimators_are_saved(animals, tmp_path):
         save_result(ComparisonHC(), tmp_path / "a.html")
     with pytest.raises(InputError, match="comparisons must be the comparisons that the estimator was fitted to"):
         save_result(flat, tmp_path / "a.html")
+
+
+@pytest.mark.parametrize("linkage", ["auto", "4-al", "points-al-refined"])
+def test_files_of_an_estimator_have_its_clusters_and_name_its_method(linkage, tmp_path):
+    "Of answers of which many are wrong, so that clusters by evidence are no cut by merge order."
+    from comparison_hc import ComparisonHC, load_dataset
+
+    answers = load_dataset("animals").triplets.flip(0.25, 3)
+    model = ComparisonHC(linkage, n_clusters=4).fit(answers)
+    assert model.labels_.tolist() != model.dendrogram_.cut(4).tolist()
+    save_result(model, tmp_path / "a.json", comparisons=answers)
+    save_result(model, tmp_path / "a.html", comparisons=answers)
+    saved, page = json.loads((tmp_path / "a.json").read_text()), (tmp_path / "a.html").read_text()
+    assert saved["labels"] == model.labels_.tolist()
+    assert model.partition_.labels is model.labels_
+    assert saved["method"] and saved["how"]["references"] and saved["how"]["version"]
+    written = html.unescape(re.search(r'<p class="methods">(.*?)</p>', page, re.S)[1])
+    assert "were chosen among" in written and saved["method"].split(",")[0].split(":")[0] in written
+    model.set_params(linkage="3-al", n_clusters=1).fit(answers)
+    assert not hasattr(model, "choice_") and set(model.labels_) == {0}
+    save_result(model, tmp_path / "a.json", comparisons=answers)
+    assert json.loads((tmp_path / "a.json").read_text())["method"].startswith("triplets-based")
 
 
 def test_tree_and_matrix_have_their_rows_side_by_side(animals, tmp_path):

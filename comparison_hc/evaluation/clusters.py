@@ -326,9 +326,16 @@ def evidence_cut(dendrogram: Dendrogram, answers: Triplets | Quadruplets | Array
     n_clusters = check_integer(n_clusters, "n_clusters", 1, dendrogram.n_leaves)
     if n_clusters == 1 or not len(comparisons):
         return dendrogram.cut(n_clusters)
-    scored = _scored(comparisons, 0)
+    return choice_of_cut(dendrogram, comparisons, n_clusters).labels
+
+
+def choice_of_cut(dendrogram, comparisons, n_clusters):
+    "The cut of `evidence_cut`, with the others that it was compared with."
     cuts = cuts_of_tree(dendrogram, comparisons, n_clusters)
-    return max(cuts.values(), key=lambda labels: evidence(scored, labels))
+    found = {f"the tree shown, cut by {how}": labels for how, labels in cuts.items()}
+    best, table = _ranked(found, comparisons, 0)
+    unplaced = unplaced_objects(comparisons, found[best])
+    return ClusterChoice(found[best], unplaced, best, table, None, n_clusters, ())
 
 
 def unplaced_objects(answers: Triplets | Quadruplets | ArrayLike, labels: ArrayLike) -> np.ndarray:

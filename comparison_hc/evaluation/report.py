@@ -38,6 +38,7 @@ from ..dendrogram import Dendrogram
 from ..methods import methods
 from ..metrics import adjusted_rand_index, agreement, noise_ceiling
 from . import _report_figures as figures
+from ._candidates import candidate
 from ._additive import additive_fields, additive_lines, paths_text
 from ._report_text import REFERENCES, cited_papers, methods_parts, sentence_of_clusters
 
@@ -333,11 +334,27 @@ def _as_result(model, comparisons):
     if tree is None:
         require(answers is not None, "comparisons", "the comparisons that the estimator was fitted to", comparisons)
         return FlatResult(labels, answers, method=f"{model.similarity}{answers.width}")
-    known = methods.get(getattr(model, "linkage", None))
-    about = dict(n_clusters=getattr(model, "n_clusters", None), method=known.title if known else "")
     if hasattr(model, "trees_"):
-        about = dict(method="additive trees", additive=model, provenance=dict(references=["ST77"]))
-    return Result(tree, answers, **about)
+        about = dict(method="additive trees", additive=model, provenance=_with_version("ST77"))
+        return Result(tree, answers, **about)
+    about = dict(n_clusters=getattr(model, "n_clusters", None), partition=getattr(model, "partition_", None))
+    return Result(tree, answers, **about, **_about_linkage(model))
+
+
+def _about_linkage(model):
+    "The method of a fitted `ComparisonHC`, its papers, and with a chosen one the methods that it was compared with."
+    chosen = getattr(model, "choice_", None)
+    name = chosen.name if chosen else model._settled_linkage()[0]
+    if chosen is None and name in methods:
+        return dict(method=methods[name].title, provenance=_with_version(*methods[name].papers))
+    known = dict(method=chosen.title, compared=chosen.compared) if chosen else dict(method=candidate(name).title)
+    return known | dict(provenance=_with_version(*candidate(name).papers))
+
+
+def _with_version(*papers):
+    from .. import __version__
+
+    return dict(references=list(papers), version=__version__)
 
 
 def _members(names, labels):
