@@ -92,15 +92,10 @@ def test_passive_methods_share_one_sample_and_p_one_is_all_answers():
 
 def test_without_noise_every_method_that_sees_enough_is_right():
     planted = planted_hierarchy(4, 3, 0.8, 0.1, 0.001, 0)
-    trees = {
-        **r19._passive_trees(
-            planted.similarity, 1.0, {3: r19.pure_groups(planted.labels, 3, 0)}, np.random.default_rng(0)
-        )[0],
-        **{name: r19.active_tree(name, planted.similarity, 100_000, 0)[0] for name in r19.ACTIVE},
-    }
-    assert {
-        name: average_ari(planted.levels, trees[name]) for name in ("SL", "CL", "4–AL", "4–AL–I3")
-    } == dict.fromkeys(("SL", "CL", "4–AL", "4–AL–I3"), 1.0)
+    groups, rng = {3: r19.pure_groups(planted.labels, 3, 0)}, np.random.default_rng(0)
+    trees, _ = r19._passive_trees(planted.similarity, 1.0, groups, rng)
+    trees |= {name: r19.active_tree(name, planted.similarity, 100_000, 0)[0] for name in r19.ACTIVE}
+    assert all(average_ari(planted.levels, trees[name]) == 1 for name in ("SL", "CL", "4–AL", "4–AL–I3"))
 
 
 # ---- grids and summaries
@@ -141,25 +136,13 @@ def test_panels_show_the_same_instances():
 
 def summary_of(curves, panels=(0.01, 1.0), sd=0.01, **changed):
     "A summary made by hand: {method: AARI by δ/σ}; the same in all panels unless (method, p) has its own."
-    rows = []
-    for p in panels:
-        for name in r19.planted_methods:
-            for step, aari in enumerate(curves.get((name, p), curves[name])):
-                rows.append(
-                    dict(
-                        n_pure=30,
-                        p=p,
-                        delta=0.02 * (step + 1),
-                        method=name,
-                        aari=aari,
-                        sd=sd,
-                        exact=float(aari >= 0.999),
-                        comparisons=100,
-                        repetitions=10,
-                        snr=0.2 * (step + 1),
-                    )
-                )
-    return pd.DataFrame(rows).round({"snr": 6}).assign(**changed)
+    rows = [
+        dict(p=p, delta=0.02 * step, method=name, aari=aari, exact=float(aari >= 0.999), snr=round(0.2 * step, 6))
+        for p in panels
+        for name in r19.planted_methods
+        for step, aari in enumerate(curves.get((name, p), curves[name]), 1)
+    ]
+    return pd.DataFrame(rows).assign(**{"n_pure": 30, "sd": sd, "comparisons": 100, "repetitions": 10, **changed})
 
 
 AS_THE_PAPER_SAYS = {
@@ -296,13 +279,8 @@ def test_recovers_from(curve, start):
 
 
 def test_summary_is_mean_and_deviation_in_the_order_of_the_grid():
-    table = pd.DataFrame(
-        [
-            dict(n_pure=2, p=0.1, delta=0.2, repetition=k, method=m, aari=v, comparisons=7, seconds=1.0)
-            for m, values in (("CL", [1, 0.5]), ("SL", [0, 0]))
-            for k, v in enumerate(values)
-        ]
-    )
+    values = dict(repetition=[0, 1] * 2, method=["CL"] * 2 + ["SL"] * 2, aari=[1, 0.5, 0, 0])
+    table = pd.DataFrame(values).assign(n_pure=2, p=0.1, delta=0.2, comparisons=7, seconds=1.0)
     got = r19.planted_summary(table)
     assert got["method"].tolist() == ["SL", "CL"]
     assert got["aari"].tolist() == [0, 0.75]
@@ -427,19 +405,10 @@ def test_failed_runs_are_reported(small, capsys, tmp_path, monkeypatch):
 
 @pytest.mark.skipif(os.name == "nt", reason="no SIGINT to send")
 def test_interrupted_it_says_how_to_continue_and_does(tmp_path):
-    call = [
-        sys.executable,
-        "-c",
-        "import sys; from comparison_hc.cli import main; sys.exit(main())",
-        "reproduce",
-        "f19-fig2",
-        "--quick",
-        "--jobs",
-        "1",
-    ]
-    process = subprocess.Popen(
-        call, cwd=tmp_path, stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)}
-    )
+    code = "import sys; from comparison_hc.cli import main; sys.exit(main())"
+    call = [sys.executable, "-c", code, *"reproduce f19-fig2 --quick --jobs 1".split()]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    process = subprocess.Popen(call, cwd=tmp_path, stderr=subprocess.PIPE, text=True, env=environment)
     journal, end = tmp_path / "reproductions/f19-fig2.jsonl", time.monotonic() + 60
     while not (journal.exists() and journal.read_bytes().count(b"\n") > 2) and time.monotonic() < end:
         time.sleep(0.02)

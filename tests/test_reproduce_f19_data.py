@@ -208,22 +208,11 @@ def test_grids_are_the_papers():
 def summary_of(excess, dataset="zoo", proportions=(0.01, 0.1)):
     "A summary made by hand: {(method, dimension): excess}, or a list by p."
     rows = [
-        dict(
-            dataset=dataset,
-            dimension=d,
-            p=p,
-            method=name,
-            cost=100 + 50 * v,
-            sd=1.0,
-            comparisons=10,
-            converged=1.0,
-            repetitions=10,
-            excess=v,
-        )
+        dict(dimension=d, p=p, method=name, cost=100 + 50 * v, excess=v)
         for (name, d), value in excess.items()
         for p, v in zip(proportions, value if isinstance(value, list) else [value] * len(proportions))
     ]
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows).assign(dataset=dataset, sd=1.0, comparisons=10, converged=1.0, repetitions=10)
 
 
 AS_THE_PAPER_SAYS = {
@@ -287,21 +276,12 @@ def test_a_sixth_more_in_cost_is_not_comparable_however_small_the_excess():
 
 def test_summary_is_mean_deviation_and_place_between_the_rulers():
     rows = [
-        dict(
-            dataset="zoo",
-            dimension=0,
-            p=0.1,
-            repetition=k,
-            method=m,
-            cost=c,
-            comparisons=4,
-            converged=True,
-            seconds=1.0,
-        )
+        dict(repetition=k, method=m, cost=c)
         for m, costs in (("4–AL", [120, 130]), ("AL, similarities known", [100, 100]), ("random tree", [190, 210]))
         for k, c in enumerate(costs)
     ]
-    got = rd.data_summary(pd.DataFrame(rows)).set_index("method")
+    about = dict(dataset="zoo", dimension=0, p=0.1, comparisons=4, converged=True, seconds=1.0)
+    got = rd.data_summary(pd.DataFrame(rows).assign(**about)).set_index("method")
     assert got.loc["4–AL", ["cost", "sd", "excess", "repetitions"]].tolist() == [125, 5, 0.25, 2]
     assert got.loc["random tree", "excess"] == 1
 

@@ -358,20 +358,8 @@ def made_curve(rng):
 @settings(max_examples=30, deadline=None)
 def test_the_summary_is_the_average_at_every_hundredth(seed, n):
     curves = [made_curve(np.random.default_rng((seed, i))) for i in range(n)]
-    table = pd.DataFrame(
-        [
-            dict(
-                per_class=2,
-                instance=i,
-                family="f",
-                n=10,
-                pieces=5,
-                begins=tuple(c.breakpoints[:-1]),
-                losses=tuple(c.values),
-            )
-            for i, c in enumerate(curves)
-        ]
-    )
+    rows = [dict(instance=i, begins=tuple(c.breakpoints[:-1]), losses=tuple(c.values)) for i, c in enumerate(curves)]
+    table = pd.DataFrame(rows).assign(per_class=2, family="f", n=10, pieces=5)
     summary = r.loss_summary(table)
     kept, best, held = (summary[summary["point"] == point] for point in ("curve", "best", "held out"))
     losses = np.array([[c(x) for c in curves] for x in kept["low"]])
@@ -412,24 +400,9 @@ def made_up(dataset, family, curve, held=0.0, per_class=100, metric="m", se=0.00
         dict(point="best", low=grid[at] - 0.005, high=grid[at] + 0.005, loss=losses[at]),
         dict(point="held out", low=grid[at], high=grid[at], loss=losses[at] + held),
     ]
-    return pd.DataFrame(
-        [
-            dict(
-                dataset=dataset,
-                per_class=per_class,
-                metric=metric,
-                family=family,
-                instances=9,
-                n=50.0,
-                pieces=10.0,
-                se=se,
-                gain=min(losses[0], losses[-1]) - row["loss"],
-                gain_se=se,
-                **row,
-            )
-            for row in rows
-        ]
-    )
+    about = dict(dataset=dataset, per_class=per_class, metric=metric, family=family, instances=9, n=50.0, pieces=10.0)
+    table = pd.DataFrame(rows).assign(**about, se=se, gain_se=se)
+    return table.assign(gain=min(losses[0], losses[-1]) - table["loss"])
 
 
 SIZES = {"MNIST": 200, "rings and disks": 100, "CIFAR-10": 50, "Omniglot": 20}
@@ -437,18 +410,12 @@ SIZES = {"MNIST": 200, "rings and disks": 100, "CIFAR-10": 50, "Omniglot": 20}
 
 def figure_2(alphas, valley=0.2, held=0.0):
     "A figure whose valleys are at these α; valley is their depth, held what is lost on other tasks."
-    frames = [
-        made_up(
-            name,
-            family,
-            lambda x, alpha=alpha: 0.5 - valley * max(0, 1 - abs(x - alpha) / 0.1),
-            held,
-            SIZES[name],
-            "network" if name == "Omniglot" else "m",
-        )
-        for name, alpha in alphas.items()
-        for family in r.MIXES
-    ]
+    frames = []
+    for name, alpha in alphas.items():
+        for family in r.MIXES:
+            curve = lambda x, alpha=alpha: 0.5 - valley * max(0, 1 - abs(x - alpha) / 0.1)
+            metric = "network" if name == "Omniglot" else "m"
+            frames.append(made_up(name, family, curve, held, SIZES[name], metric))
     return pd.concat(frames, ignore_index=True)
 
 
@@ -577,12 +544,8 @@ def test_pictures_can_be_drawn_and_say_how_many_tasks():
 def test_both_figures_are_registered():
     known = find_reproductions()
     full = known["l20-fig2"].full_grid
-    assert {(run["dataset"], run["per_class"]) for run in full} >= {
-        ("rings and disks", 100),
-        ("MNIST", 200),
-        ("CIFAR-10", 50),
-        ("Omniglot", 20),
-    }
+    papers = {("rings and disks", 100), ("MNIST", 200), ("CIFAR-10", 50), ("Omniglot", 20)}
+    assert {(run["dataset"], run["per_class"]) for run in full} >= papers
     assert {run["per_class"] for run in known["l20-fig3"].full_grid} == {20}
     assert len(known["l20-fig2"].quick_grid) < len(full)
 

@@ -166,24 +166,12 @@ def test_all_figures_are_registered_with_the_papers_setting():
 def made_up(curves, over="a", **more):
     "A summary with these mean ARIs: {method: {value: ari}}."
     rows = [
-        {
-            over: x,
-            "method": m,
-            "ari": y,
-            "sd": 0.0,
-            "exact": float(y == 1),
-            "n_clusters": 2.0,
-            "comparisons": 10,
-            "exhausted": False,
-            "converged": 1.0,
-            "repetitions": 10,
-            "n": 1000,
-            **more,
-        }
+        {over: x, "method": m, "ari": y, "exact": float(y == 1), "n": 1000, **more}
         for m, curve in curves.items()
         for x, y in curve.items()
     ]
-    return pd.DataFrame(rows)
+    same = dict(sd=0.0, n_clusters=2.0, comparisons=10, exhausted=False, converged=1.0, repetitions=10)
+    return pd.DataFrame(rows).assign(**same)
 
 
 def curve(start, points=(2, 2.5, 3, 3.5, 4, 4.5, 5, 5.5, 6)):
@@ -211,13 +199,7 @@ def families(**means):
 
 def digits(k_hat=(2, 2, 2), **curves):
     "Mean ARIs at a = 2, 3 and 4; k̂ of SPUR."
-    names = {
-        "k_means": "k-means",
-        "t_STE": "t-STE",
-        "MulK": "MulK-3",
-        "known": "AddS-3, k known",
-        "SPUR": "AddS-3, SPUR",
-    }
+    names = dict(k_means="k-means", t_STE="t-STE", MulK="MulK-3", known="AddS-3, k known", SPUR="AddS-3, SPUR")
     table = made_up({names[name]: dict(zip((2, 3, 4), values)) for name, values in curves.items()})
     return table.assign(n_clusters=[dict(zip((2, 3, 4), k_hat))[a] for a in table["a"]])
 
@@ -342,26 +324,10 @@ def test_the_header_says_where_all_comparisons_were_used():
 
 def test_pictures_can_be_drawn():
     n20_figures.ari_chart(made_up({"AddS-3": {1: 0.5, 2: 1.0}})).to_dict()
-    n20_figures.family_chart(
-        made_up({"AddS-3": {3: 0.5}, "MulK-3": {3: 0.1}}, family="normal", true_delta=0.5)
-    ).to_dict()
-    pairs = pd.DataFrame(
-        [
-            {
-                "outliers": "in",
-                "one": a,
-                "other": b,
-                "ari": 1.0,
-                "sd": 0.0,
-                "n_clusters": 2.0,
-                "comparisons": 5,
-                "converged": 0.5,
-                "repetitions": 2,
-            }
-            for a in "xy"
-            for b in "xy"
-        ]
-    )
+    both = made_up({"AddS-3": {3: 0.5}, "MulK-3": {3: 0.1}}, family="normal", true_delta=0.5)
+    n20_figures.family_chart(both).to_dict()
+    pairs = pd.DataFrame([dict(one=a, other=b) for a in "xy" for b in "xy"]).assign(outliers="in", ari=1.0, sd=0.0)
+    pairs = pairs.assign(n_clusters=2.0, comparisons=5, converged=0.5, repetitions=2)
     assert "not converged: 2 of 4 results (x, y)" in str(n20_figures.agreement_chart(pairs).to_dict()["title"])
 
 
@@ -466,11 +432,7 @@ ALONE = {
 }
 WITH_DATA = {
     **{f"n20-fig2{part}": set(r.MNIST_METHODS) for part in "ab"},
-    "n20-fig2c": {
-        "classes",
-        "AddS-3, SPUR",
-        *(f"{method}, k = {k}" for method in ("AddS-3", "MulK-3", "t-STE") for k in (2, 3)),
-    },
+    "n20-fig2c": {"classes", "AddS-3, SPUR", *(f"{m}, k = {k}" for m in ("AddS-3", "MulK-3", "t-STE") for k in (2, 3))},
     "n20-food": {"AddS-3, SPUR", *(f"{method}, k = 2" for method in ("AddS-3", "MulK-3", "t-STE"))},
 }
 
