@@ -534,17 +534,9 @@ class Terminal:
 
     def __init__(self, folder, *words):
         self.folder = folder
-        self.process = subprocess.Popen(
-            [*CALL, "ask", *map(str, words)],
-            cwd=folder,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            encoding="utf-8",
-            bufsize=1,
-            env={**os.environ, "PYTHONIOENCODING": "utf-8"},
-        )
+        streams = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+        text = dict(text=True, encoding="utf-8", bufsize=1, env={**os.environ, "PYTHONIOENCODING": "utf-8"})
+        self.process = subprocess.Popen([*CALL, "ask", *map(str, words)], cwd=folder, **streams, **text)
 
     def read(self):
         "What it says until it waits for a line, or ends."

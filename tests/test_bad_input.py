@@ -145,14 +145,8 @@ NO_ROWS += [[[0, 1, cell]] for cell in BAD_CELLS] + [np.ma.array([[0, 1, 2]], ma
 NO_ROWS += [pd.DataFrame({"i": pd.array([0, None], "Int64"), "j": [1, 1], "k": [2, 2]}), np.zeros((2, 3), bool)]
 NO_NAMES = [5, "abc", {"a": 0}, {"a", "b"}, ["a"] * N, ["a", None, *"cdef"], ["a", "\ud800", *"cdef"], ["a", "b"]]
 NO_INITIAL = [3, "abcdef", b"012345", {"a": [0, 1]}, {(0, 1)}, [], [[0, 1, 2, 3, 4, 5], []], [[0, 1], [1, 2, 3, 4, 5]]]
-NO_INITIAL += [
-    [[0, 1], [2]],
-    [[0, 1], [2, 3, 4, 6]],
-    [[0, 1], [2, -1]],
-    [[0, 1], 2, 3],
-    [0, 1, 0],
-    [0, NAN, 1, 1, 0, 0],
-]
+NO_INITIAL += [[[0, 1], last] for last in ([2], [2, 3, 4, 6], [2, -1])]
+NO_INITIAL += [[[0, 1], 2, 3], [0, 1, 0], [0, NAN, 1, 1, 0, 0]]
 NO_FLAG = [None, 1, "yes", []]
 NO_ITEMS = [0, 1, -1, True, 2.0, 2.5, None, "abc", b"ab", [], ["a"], ["a", "a"], [1, "1"], ["a", None], 10**30]
 NO_ITEMS += [["a", NAN], {"a", "b"}, {"a": 1, "b": 2}, object(), np.array([["a", "b"], ["c", "d"]])]

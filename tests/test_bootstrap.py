@@ -175,27 +175,22 @@ def test_full_support_where_nothing_is_in_doubt():
 
 
 @pytest.mark.parametrize(
-    "change, word",
+    "word, name, bad",
     [
-        (dict(by="people"), "by"),
-        (dict(by="somebody"), "by"),
-        (dict(by=[1, 2]), "by"),
-        (dict(build="5-al"), "method"),
-        (dict(build=3), "build"),
-        (dict(build=lambda answers: random_tree(3, 0)), "build"),
-        (dict(n_resamples=0), "n_resamples"),
-        (dict(n_jobs=0), "n_jobs"),
-        (dict(progress=1), "progress"),
-        (dict(rng=-1), "rng"),
-        (dict(answers=Triplets([[0, 1, 2]])), "answers"),
-        (dict(dendrogram=None), "dendrogram"),
+        ("by", "by", ("people", "somebody", [1, 2])),
+        ("method", "build", ("5-al",)),
+        ("build", "build", (3, lambda answers: random_tree(3, 0))),
+        ("answers", "answers", (Triplets([[0, 1, 2]]),)),
+        ("dendrogram", "dendrogram", (None,)),
+        *((name, name, (bad,)) for name, bad in dict(n_resamples=0, n_jobs=0, progress=1, rng=-1).items()),
     ],
 )
-def test_support_refuses(change, word):
+def test_support_refuses(word, name, bad):
     answers = some_triplets(1)
-    given_ = dict(dendrogram=build(answers), answers=answers, build="3-al", n_resamples=2) | change
-    with pytest.raises(InputError, match=f"{word} must be"):
-        bootstrap_support(**given_)
+    given_ = dict(dendrogram=build(answers), answers=answers, build="3-al", n_resamples=2)
+    for value in bad:
+        with pytest.raises(InputError, match=f"{word} must be"):
+            bootstrap_support(**given_ | {name: value})
 
 
 # ---- is there anything at all

@@ -154,17 +154,7 @@ def test_kinds(capsys, tmp_path, monkeypatch, kind, row, cells):
 
 def test_hostile_names_stay_text(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    names = [
-        "<script>alert(1)</script>",
-        "a'b",
-        'x"y & z',
-        "</svg>",
-        "Robert'); DROP",
-        "日本 🚗",
-        "a:b;c",
-        "[x]",
-        "{{y}}",
-    ]
+    names = "<script>alert(1)</script>|a'b|x\"y & z|</svg>|Robert'); DROP|日本 🚗|a:b;c|[x]|{{y}}".split("|")
     rows = [[names[t % 9], names[(t + 1) % 9], names[(t + 4) % 9]] for t in range(9)]
     Path("n.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     words = "--clusters 2 --title <b>& --out n.html --out n.nwk --out n.json --labels-out n.csv"
@@ -524,21 +514,8 @@ def test_initial_clusters_are_those_of_the_file(tmp_path, capsys, method):
     answers, start, tree = tmp_path / "answers.csv", tmp_path / "start.csv", tmp_path / "tree.nwk"
     answers.write_text(FOUR)
     start.write_text("object,cluster\nd,x\na,x\n")
-    words = [
-        "cluster",
-        answers,
-        "--header",
-        "no",
-        "--method",
-        method,
-        "--initial",
-        start,
-        "--clusters",
-        2,
-        "--out",
-        tree,
-    ]
-    code, said, _ = run(capsys, *words)
+    words = f"--header no --method {method} --clusters 2 --initial {start} --out {tree}"
+    code, said, _ = run(capsys, "cluster", answers, *words.split())
     assert code == 0 and "3 initial clusters, 2 of them objects that are not in the file" in said
     noted = tree.read_text().strip()
     assert (

@@ -19,14 +19,8 @@ from comparison_hc.metrics import pruning_loss
 
 LIVE_VALUES = LinkSettings.values("live")
 SMALL = dict(per_class=4, task=0, tasks=3)
-some_settings = st.builds(
-    LinkSettings,
-    st.sampled_from(list(TASKS)),
-    st.sampled_from(list(FAMILIES)),
-    st.sampled_from([2, 3, 5, 8]),
-    st.integers(0, 40),
-    st.integers(1, 3),
-)
+kinds, families, per_class = (st.sampled_from(each) for each in (list(TASKS), list(FAMILIES), [2, 3, 5, 8]))
+some_settings = st.builds(LinkSettings, kinds, families, per_class, st.integers(0, 40), st.integers(1, 3))
 
 
 def tree_at(settings, task, x):

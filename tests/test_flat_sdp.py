@@ -368,20 +368,14 @@ def test_large_matrices_on_which_lanczos_fails(S):
     assert certify(S, np.arange(420) % 4).n_clusters == 4
 
 
-@pytest.mark.parametrize(
-    "A, yes",
-    [
-        (np.eye(5), True),
-        (-np.eye(5), False),
-        (np.zeros((5, 5)), False),
-        (np.full((5, 5), np.nan), False),
-        (np.diag([1, 1, np.inf, 1, 1]), False),
-        (np.ones((5, 5)) + 1e-3 * np.eye(5), True),
-    ],
-)
-def test_positive_definite(A, yes):
+NEARLY_ONE_VALUE = np.ones((5, 5)) + 1e-3 * np.eye(5)
+NOT_POSITIVE = [-np.eye(5), np.zeros((5, 5)), np.full((5, 5), np.nan), np.diag([1, 1, np.inf, 1, 1])]
+
+
+def test_positive_definite():
     with np.errstate(invalid="ignore"):
-        assert positive_definite(A.copy(), 0.0) == yes
+        assert all(positive_definite(A.copy(), 0.0) for A in (np.eye(5), NEARLY_ONE_VALUE))
+        assert not any(positive_definite(A.copy(), 0.0) for A in NOT_POSITIVE)
 
 
 # ---- SPUR

@@ -818,15 +818,7 @@ def test_only_figures_scroll(opened, width):
 
 
 def test_hostile_names_are_only_text(opened):
-    names = [
-        "</script><script>alert(1)</script>",
-        "<img src=x onerror=alert(2)>",
-        "<!--",
-        "</svg>",
-        "a&b",
-        "{{x}}",
-        "'\"",
-    ]
+    names = "</script><script>alert(1)</script>|<img src=x onerror=alert(2)>|<!--|</svg>|a&b|{{x}}|'\"".split("|")
     page = opened(sample(7, names=names, n_clusters=2))
     assert sorted(page.names()) == sorted(names) and re.match("2 clusters", page.page.inner_text("#clusters h2"))
     assert page.page.locator("#clusters li").count() == 2 and page.page.locator("img").count() == 0

@@ -94,23 +94,6 @@ def test_a_drawing_becomes_like_a_digit(seed, radius):
     assert (l20_tasks.drawn_like_digit(moved, radius) == image).all()
 
 
-def stroke_widths(images):
-    "Twice the ink over the length of the outline: the width of a long stroke."
-    grey = np.pad(np.asarray(images, dtype=float), ((0, 0), (1, 1), (1, 1)))
-    down, right = np.diff(grey, axis=1)[:, :, :-1], np.diff(grey, axis=2)[:, :-1]
-    return 2 * grey.sum(axis=(1, 2)) / np.hypot(down, right).sum(axis=(1, 2))
-
-
-def test_strokes_are_as_wide_as_they_are():
-    for width in (2, 3, 5):
-        image = np.zeros((1, 80, 80))
-        image[0, 10 : 10 + width, 5:75] = 200
-        assert stroke_widths(image)[0] == pytest.approx(width, rel=0.08)
-    mask = np.eye(60, dtype=bool)
-    wide = [stroke_widths([l20_tasks.drawn_like_digit(mask, r)])[0] for r in range(5)]
-    assert (np.diff(wide) > 0).all()
-
-
 def test_typical_patches_are_found():
     rng = np.random.default_rng(0)
     stripes = np.indices((12, 12)).sum(axis=0) % 2 * 200.0

@@ -107,17 +107,7 @@ def shown_rows(answers, biased):
 
 def test_people_and_places(answers, capsys, tmp_path):
     (tmp_path / "shown.csv").write_text(shown_rows(answers, "p03"))
-    words = [
-        "shown.csv",
-        "--columns",
-        "anchor,one,two",
-        "--answer",
-        "chosen",
-        "--respondent",
-        "who",
-        "--method",
-        "3-al",
-    ]
+    words = "shown.csv --columns anchor,one,two --answer chosen --respondent who --method 3-al".split()
     code, out, err = run(capsys, "people", *words, "--out", "people.csv")
     rows = {row["person"]: row for row in csv.DictReader(open("people.csv", encoding="utf-8"))}
     assert code == 0 and float(rows["p03"]["first place"]) == 1 and rows["p03"]["biased"] == "True"
@@ -161,16 +151,8 @@ def test_statements_and_majorities(answers, capsys, tmp_path):
 
 
 def test_leaving_people_out(answers, capsys):
-    code, out, _ = run(
-        capsys,
-        "cluster",
-        "said.csv",
-        "--method",
-        "4-al",
-        *(word for p in ("p05", "p00") for word in ("--without", p)),
-        "--out",
-        "tree.csv",
-    )
+    words = "cluster said.csv --method 4-al --without p05 --without p00 --out tree.csv"
+    code, out, _ = run(capsys, *words.split())
     assert code == 0 and "p05, p00" in out
     left = answers.take(~np.isin(answers.respondents, ["p05", "p00"]))
     tree = build_hierarchy("4-al", left)[0]
