@@ -13,9 +13,32 @@ from string import Template
 from types import SimpleNamespace
 
 import numpy as np
+import pytest
 from hypothesis import strategies as st
 
+from comparison_hc.core.validation import InputError
 from comparison_hc.dendrogram import Dendrogram, random_tree
+
+# ---- bad input
+
+
+def refusals(*rows):
+    "A test of rows (words, call, value, …): the call of each value raises `InputError` with the words (a regex)."
+
+    @pytest.mark.parametrize("row", rows, ids=[f"{row[0]}-{at}" for at, row in enumerate(rows)])
+    def test(row):
+        words, call, *values = row
+        for value in values:
+            with pytest.raises(InputError, match=words):
+                call(value)
+
+    return test
+
+
+def by_name(call, name, *arguments, **options):
+    "The call as a function of one parameter."
+    return lambda value: call(*arguments, **options, **{name: value})
+
 
 # ---- trees and similarities
 

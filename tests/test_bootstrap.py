@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shared import named_trees
+from shared import named_trees, refusals
 
 from comparison_hc.cli import main
 from comparison_hc.cli.cluster import structure_sentence
@@ -118,19 +118,10 @@ def test_consensus_keeps_initial_clusters_and_names():
     assert clusters_of(found.dendrogram)[0] == {0, 1, 3} and found.values.tolist() == pytest.approx([2 / 3, 1])
 
 
-@pytest.mark.parametrize(
-    "trees, threshold, word",
-    [
-        ([], 0.5, "trees"),
-        ([1], 0.5, "trees"),
-        ([random_tree(3, 0), random_tree(4, 0)], 0.5, "trees"),
-        ([random_tree(3, 0)], 0.4, "threshold"),
-        ([random_tree(3, 0)], 1, "threshold"),
-    ],
+test_consensus_refuses = refusals(
+    ("trees must be", majority_consensus, [], [1], [random_tree(3, 0), random_tree(4, 0)]),
+    ("threshold must be", lambda threshold: majority_consensus([random_tree(3, 0)], threshold), 0.4, 1),
 )
-def test_consensus_refuses(trees, threshold, word):
-    with pytest.raises(InputError, match=f"{word} must be"):
-        majority_consensus(trees, threshold)
 
 
 # ---- support

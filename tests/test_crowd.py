@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from shared import by_name, refusals
 
 from comparison_hc.cli.people import biased_people
 from comparison_hc.comparisons import Triplets
-from comparison_hc.core.validation import InputError
 from comparison_hc.elicitation.crowd import (
     crowd_table,
     crowd_weights,
@@ -147,27 +147,19 @@ def test_nobody_better_than_a_coin_still_gives_a_tree():
     assert found.dendrogram.n_leaves == 12
 
 
-@pytest.mark.parametrize(
-    "call, word",
-    [
-        (lambda said: crowd_table(Triplets([[0, 1, 2]])), "answers"),
-        (lambda said: crowd_table(Triplets([[0, 1, 2]], respondents=["a"])), "answers"),
-        (lambda said: crowd_table(said, places=[1]), "places"),
-        (lambda said: crowd_table(said, places=np.full(160, -2)), "places"),
-        (lambda said: crowd_table(said, min_decided=0), "min_decided"),
-        (lambda said: crowd_weights(said, "4k-al"), "method"),
-        (lambda said: crowd_weights(said, n_folds=1), "n_folds"),
-        (lambda said: crowd_weights(said, max_rounds=0), "max_rounds"),
-        (lambda said: crowd_weights(said, tol=-1), "tol"),
-        (lambda said: crowd_weights(said, progress=1), "progress"),
-        (lambda said: said.without_people(["Nobody"]), "people"),
-        (lambda said: said.without_people(["p00", "p01"]), "people"),
-        (lambda said: Triplets([[0, 1, 2]]).without_people(["p00"]), "people"),
-    ],
+TWO = crowd([0.9, 0.9])
+test_errors_name_the_argument = refusals(
+    ("answers must be", crowd_table, Triplets([[0, 1, 2]]), Triplets([[0, 1, 2]], respondents=["a"])),
+    ("places must be", by_name(crowd_table, "places", TWO), [1], np.full(160, -2)),
+    ("min_decided must be", by_name(crowd_table, "min_decided", TWO), 0),
+    ("method must be", lambda method: crowd_weights(TWO, method), "4k-al"),
+    ("n_folds must be", by_name(crowd_weights, "n_folds", TWO), 1),
+    ("max_rounds must be", by_name(crowd_weights, "max_rounds", TWO), 0),
+    ("tol must be", by_name(crowd_weights, "tol", TWO), -1),
+    ("progress must be", by_name(crowd_weights, "progress", TWO), 1),
+    ("people must be", lambda people: TWO.without_people(people), ["Nobody"], ["p00", "p01"]),
+    ("people must be", Triplets([[0, 1, 2]]).without_people, ["p00"]),
 )
-def test_errors_name_the_argument(call, word):
-    with pytest.raises(InputError, match=f"{word} must be"):
-        call(crowd([0.9, 0.9]))
 
 
 def test_people_with_numbers_for_names():

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy.cluster.hierarchy import linkage
 from scipy.optimize import check_grad, minimize
 from scipy.spatial.distance import pdist
+from shared import by_name, refusals
 
 from comparison_hc.comparisons import Quadruplets, Triplets
 from comparison_hc.core.validation import InputError, NotConvergedWarning
@@ -242,24 +243,17 @@ def test_ridge_is_a_penalty_and_the_spectral_start_forgets_numbers():
         forte(answers)
 
 
-@pytest.mark.parametrize(
-    "argument, call",
-    [
-        ("alpha", lambda: t_ste(GOOD, alpha=0)),
-        ("ridge", lambda: t_ste(GOOD, ridge=-1)),
-        ("start", lambda: t_ste(GOOD, start="kernel")),
-        ("tol", lambda: forte(GOOD, tol=-1)),
-        ("metric", lambda: embedding_average_linkage(FOUR, "cityblock")),
-        ("points", lambda: embedding_average_linkage([[1.0, np.nan], [0, 0]])),
-        ("points", lambda: e.cosine_similarity([["a", "b"], ["c", "d"]])),
-        ("points", lambda: e.cosine_similarity([[1, 2]])),
-        ("points", lambda: triplet_error(np.zeros((3, 0)), [[0, 1, 2]])),
-        ("names", lambda: embedding_average_linkage(FOUR, names=["a"])),
-    ],
+test_bad_values_are_named = refusals(
+    ("^alpha", by_name(t_ste, "alpha", GOOD), 0),
+    ("^ridge", by_name(t_ste, "ridge", GOOD), -1),
+    ("^start", by_name(t_ste, "start", GOOD), "kernel"),
+    ("^tol", by_name(forte, "tol", GOOD), -1),
+    ("^metric", lambda metric: embedding_average_linkage(FOUR, metric), "cityblock"),
+    ("^points", embedding_average_linkage, [[1.0, np.nan], [0, 0]]),
+    ("^points", e.cosine_similarity, [["a", "b"], ["c", "d"]], [[1, 2]]),
+    ("^points", lambda points: triplet_error(points, [[0, 1, 2]]), np.zeros((3, 0))),
+    ("^names", by_name(embedding_average_linkage, "names", FOUR), ["a"]),
 )
-def test_bad_values_are_named(argument, call):
-    with pytest.raises(InputError, match=f"^{argument}"):
-        call()
 
 
 def test_soe_is_that_of_the_definition_and_finds_points(monkeypatch):

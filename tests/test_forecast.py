@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from benchmarks.planner import forecast_coverage
+from shared import by_name, refusals
 
 from comparison_hc import Triplets, load_dataset
-from comparison_hc.core.validation import InputError
 from comparison_hc.dendrogram import Dendrogram
 from comparison_hc.evaluation.model_selection import held_out_agreement
 from comparison_hc.reproduce.claims import load_results
@@ -118,16 +118,10 @@ def test_the_assumption_comes_first_and_every_measure_is_defined():
     assert [text.split(":")[0].lower() for text in defined] == list(module.MEASURES)
 
 
-@pytest.mark.parametrize(
-    "options, rule",
-    [
-        (dict(n_objects=5), "n_objects must be an integer from 6"),
-        (dict(n_objects=12, n_worlds=5), "n_worlds must be an integer from 40"),
-        (dict(n_objects=12, design="pairs"), "design must be one of"),
-        (dict(n_objects=12, noise=0.5), "noise must be"),
-        (dict(pilot=Triplets([[0, 1, 2]], 8)), "pilot must be at least 60 answers"),
-    ],
+test_bad_forecasts = refusals(
+    ("n_objects must be an integer from 6", by_name(forecast_study, "n_objects", 500), 5),
+    ("n_worlds must be an integer from 40", by_name(forecast_study, "n_worlds", 500, n_objects=12), 5),
+    ("design must be one of", by_name(forecast_study, "design", 500, n_objects=12), "pairs"),
+    ("noise must be", by_name(forecast_study, "noise", 500, n_objects=12), 0.5),
+    ("pilot must be at least 60 answers", by_name(forecast_study, "pilot", 500), Triplets([[0, 1, 2]], 8)),
 )
-def test_bad_forecasts(options, rule):
-    with pytest.raises(InputError, match=rule):
-        forecast_study(500, **options)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shared import symmetric
+from shared import by_name, refusals, symmetric
 
 import comparison_hc.link
 from comparison_hc.core.validation import InputError
@@ -115,24 +115,18 @@ def test_the_old_names_warn():
 GOOD, OTHER = metrics(4, 0, None)
 
 
-@pytest.mark.parametrize(
-    "argument, call",
-    [
-        ("D1", lambda: two_parameter_grid(GOOD, OTHER + np.eye(4))),
-        ("D0", lambda: two_parameter_grid([[0.0]], [[0.0]])),
-        ("merges", lambda: two_parameter_grid(GOOD, OTHER, ("single", np.median))),
-        ("depth", lambda: two_parameter_grid(GOOD, OTHER, depth=13)),
-        ("depth", lambda: two_parameter_grid(GOOD, OTHER, depth=True)),
-        ("alpha", lambda: two_parameter_grid(GOOD, OTHER, depth=1).at(2, 0)),
-        ("beta", lambda: two_parameter_grid(GOOD, OTHER, depth=1).at(0, float("nan"))),
-        ("labels", lambda: two_parameter_grid(GOOD, OTHER, depth=1).losses([0, 1])),
-        ("n_clusters", lambda: two_parameter_grid(GOOD, OTHER, depth=1).losses([0, 0, 1, 1], n_clusters=5)),
-        ("loss", lambda: two_parameter_grid(GOOD, OTHER, depth=1).losses([0, 0, 1, 1], loss="accuracy")),
-    ],
+SMALL_GRID = two_parameter_grid(GOOD, OTHER, depth=1)
+test_bad_input_is_named = refusals(
+    ("^D1", lambda D1: two_parameter_grid(GOOD, D1), OTHER + np.eye(4)),
+    ("^D0", lambda D0: two_parameter_grid(D0, D0), [[0.0]]),
+    ("^merges", lambda merges: two_parameter_grid(GOOD, OTHER, merges), ("single", np.median)),
+    ("^depth", by_name(two_parameter_grid, "depth", GOOD, OTHER), 13, True),
+    ("^alpha", lambda alpha: SMALL_GRID.at(alpha, 0), 2),
+    ("^beta", lambda beta: SMALL_GRID.at(0, beta), float("nan")),
+    ("^labels", SMALL_GRID.losses, [0, 1]),
+    ("^n_clusters", by_name(SMALL_GRID.losses, "n_clusters", [0, 0, 1, 1]), 5),
+    ("^loss", by_name(SMALL_GRID.losses, "loss", [0, 0, 1, 1]), "accuracy"),
 )
-def test_bad_input_is_named(argument, call):
-    with pytest.raises(InputError, match=f"^{argument}"):
-        call()
 
 
 @pytest.mark.parametrize("value", ["low", None, np.zeros(2), 1j, 10**400, np.nan, True])

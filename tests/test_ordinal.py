@@ -1,6 +1,6 @@
 "What the order of the distances decides about α-linkage."
 
-from functools import reduce
+from functools import partial, reduce
 from itertools import combinations
 
 import numpy as np
@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from shared import by_name, refusals
 
-from comparison_hc.core.validation import InputError
 from comparison_hc.evaluation.ordinal import (
     OrdinalLinkage,
     as_distances,
@@ -229,30 +229,24 @@ def test_the_formulas_of_the_scales():
 D8 = np.abs(np.subtract.outer(np.arange(8.0) ** 2, np.arange(8.0) ** 2))
 
 
-@pytest.mark.parametrize(
-    "call, argument",
-    [
-        (lambda: distance_ranks([[0, 1], [2, 0]]), "D"),
-        (lambda: distance_ranks([[0]]), "D"),
-        (lambda: scale_invariant_clusters(-D8), "D"),
-        (lambda: scale_invariant_clusters([[0, np.nan], [np.nan, 0]]), "D"),
-        (lambda: possible_merges(D8, [(0, 1)]), "clusters"),
-        (lambda: possible_merges(D8, [tuple(range(8))]), "clusters"),
-        (lambda: possible_merges(D8, [tuple(range(8)), (0,)]), "clusters"),
-        (lambda: possible_merges(D8, [(), tuple(range(8))]), "clusters"),
-        (lambda: possible_merges(D8, "all"), "clusters"),
-        (lambda: possible_merges(D8, [(0.5,), (1, 2, 3, 4, 5, 6, 7)]), "an object of clusters"),
-        (lambda: possible_merges(D8, [(8,), (0, 1, 2, 3, 4, 5, 6, 7)]), "an object of clusters"),
-        (lambda: possible_trees(D8), "D"),
-        (lambda: ordinal_linkage(1), "n"),
-        (lambda: ordinal_linkage(10**6), "n"),
-        (lambda: ordinal_linkage(5, 2), "alpha"),
-        (lambda: ordinal_linkage(5, rng="a"), "rng"),
-        (lambda: as_distances([[1]]), "similarity"),
-        (lambda: as_distances(D8, "log"), "scale"),
-        (lambda: as_distances([[0, 1], [2, 0]]), "similarity"),
-    ],
+EIGHT = tuple(range(8))
+test_bad_input_says_what_is_wrong = refusals(
+    ("^D must be .*; got ", distance_ranks, [[0, 1], [2, 0]], [[0]]),
+    ("^D must be .*; got ", scale_invariant_clusters, -D8, [[0, np.nan], [np.nan, 0]]),
+    ("^D must be .*; got ", possible_trees, D8),
+    (
+        "^clusters .*must be .*; got ",
+        partial(possible_merges, D8),
+        [(0, 1)],
+        [EIGHT],
+        [EIGHT, (0,)],
+        [(), EIGHT],
+        "all",
+    ),
+    ("^an object of clusters must be .*; got ", partial(possible_merges, D8), [(0.5,), EIGHT[1:]], [(8,), EIGHT]),
+    ("^n must be .*; got ", ordinal_linkage, 1, 10**6),
+    ("^alpha must be .*; got ", partial(ordinal_linkage, 5), 2),
+    ("^rng must be .*; got ", by_name(ordinal_linkage, "rng", 5), "a"),
+    ("^similarity .*must be .*; got ", as_distances, [[1]], [[0, 1], [2, 0]]),
+    ("^scale must be .*; got ", partial(as_distances, D8), "log"),
 )
-def test_bad_input_says_what_is_wrong(call, argument):
-    with pytest.raises(InputError, match=f"^{argument}\\b.* must be .*; got "):
-        call()

@@ -1,13 +1,16 @@
 """Refinement against its definition: every move made on nested sets, and every answer counted from scratch."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from definitions import clusters_of, regraft, triplet_gain
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from shared import by_name, refusals
 from test_hierarchical import random_rows as more_rows
 
-from comparison_hc import Dendrogram, InputError, Quadruplets, Triplets
+from comparison_hc import Dendrogram, Quadruplets, Triplets
 from comparison_hc.dendrogram import _all_merge_orders, random_tree
 from comparison_hc.hierarchical import planted_hierarchy, quadruplet_average_linkage, triplet_average_linkage
 from comparison_hc.hierarchical.refinement import _agreement_gain, refine
@@ -261,19 +264,29 @@ def test_nothing_to_do():
     assert refine(start, [[0, 2, 1]]).gain_after == refine(start, np.array([[0, 2, 0, 1]])).gain_after == 1
 
 
-@pytest.mark.parametrize(
-    "words, message",
-    [
-        (dict(dendrogram=3), "dendrogram must be a Dendrogram"),
-        (dict(answers=Triplets([[0, 1, 2]], 9)), "triplets must be about the 4 objects"),
-        *((dict(weights=bad), "weights must be one finite number") for bad in ([1, 2], [-1], [np.nan], ["a"], [[1]])),
-        *((dict(max_moves=bad), "max_moves must be an integer of at least 0") for bad in (-1, 1.5)),
-        (dict(progress=3), "progress must be a function"),
-    ],
+ONE_ANSWER = Triplets([[0, 1, 2]], 4)
+
+
+test_bad_input = refusals(
+    ("dendrogram must be a Dendrogram", lambda tree: refine(tree, ONE_ANSWER), 3),
+    ("triplets must be about the 4 objects", partial(refine, random_tree(4, 0)), Triplets([[0, 1, 2]], 9)),
+    (
+        "weights must be one finite number",
+        by_name(refine, "weights", random_tree(4, 0), ONE_ANSWER),
+        [1, 2],
+        [-1],
+        [np.nan],
+        ["a"],
+        [[1]],
+    ),
+    (
+        "max_moves must be an integer of at least 0",
+        by_name(refine, "max_moves", random_tree(4, 0), ONE_ANSWER),
+        -1,
+        1.5,
+    ),
+    ("progress must be a function", by_name(refine, "progress", random_tree(4, 0), ONE_ANSWER), 3),
 )
-def test_bad_input(words, message):
-    with pytest.raises(InputError, match=message):
-        refine(**{**dict(dendrogram=random_tree(4, 0), answers=Triplets([[0, 1, 2]], 4)), **words})
 
 
 @pytest.mark.parametrize("build", [triplet_average_linkage, quadruplet_average_linkage])
