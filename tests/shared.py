@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import json
+import os
 import re
 import zlib
 from concurrent.futures import ThreadPoolExecutor
@@ -18,6 +19,9 @@ from hypothesis import strategies as st
 
 from comparison_hc.core.validation import InputError
 from comparison_hc.dendrogram import Dendrogram, random_tree
+
+NO_DATA = "COMPARISON_HC_DATA names no folder with the data"
+needs_data = pytest.mark.skipif(not os.environ.get("COMPARISON_HC_DATA"), reason=NO_DATA)
 
 # ---- bad input
 

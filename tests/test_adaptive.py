@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from shared import refusals
 
 from comparison_hc import adaptive
 from comparison_hc.adaptive import (
@@ -682,60 +683,43 @@ def tree_of(n=4):
     return random_hierarchy(n, "split", 0)
 
 
-def each(words, call, *values):
-    return [(words, lambda value=value: call(value)) for value in values]
-
-
 def noisy(words, name, *values):
     "Both noisy learners with one argument replaced."
-    calls = []
-    for way in (robust_insertion_clustering, bayesian_insertion_clustering):
-        calls += each(
-            words, lambda value, way=way: way(**{**dict(items=5, p_correct=0.8, delta=0.1), name: value}), *values
-        )
-    return calls
+    legal = dict(items=5, p_correct=0.8, delta=0.1)
+    ways = robust_insertion_clustering, bayesian_insertion_clustering
+    return [(words, lambda value, way=way: way(**{**legal, name: value}), *values) for way in ways]
 
 
-BAD = [
-    *each("^v must be", lambda v: grown().add_sibling(v, 1), 9, -1, "0", None, True),
-    *each("^w must be", lambda w: grown().add_sibling(2, w), 1, 2, 9, 1.5),
-    *each("root must be", lambda root: grown().dendrogram(root=root), 2),
-    *each("m must be", depth_limit, 0, -1, NAN, "x", 2.5),
-    *each("n must be", lambda n: random_hierarchy(n, "split", 0), 1, 2.5),
-    *each("n must be", lambda n: next(all_hierarchies(n)), 0, 1.5),
-    *each("n must be", n_hierarchies, 0, 1.5),
-    *each(
-        "^colours must be colours such as #0072b2; got 'blue'",
-        lambda c: tree_chart(grown(), {4: "b"}, {"b": c}),
-        "blue",
-    ),
-    *each("children must be", Hierarchy, 5, None, "ab", [[0]], [[0, 1], [0, 2]], [[0, 3], [1, 2]], [[0, 1.5]]),
-    *each("children must be", Hierarchy, [[0, "a"]], [[-1, 0]], [[0, 1, 1]], [[0, 1], [2, 5]], [[0, True]]),
-    *each("names", lambda names: Hierarchy(((0, 1, 2),), names), ["a", "b"]),
-    *each("dendrogram", Hierarchy.from_dendrogram, 5),
-    *each("hierarchy", OrdinalOracle, np.eye(3)),
-    *each("three items", OrdinalOracle(Hierarchy(((0, 1, 2, 3),))), [[0, 1, 2, 3]]),
-    *each("share", lambda share: collapse_edges(tree_of(), share, 0), -0.1, 1.1, "x"),
-    *each("binary", lambda oracle: run(quick_clustering(5, 0), oracle), SimilarityOracle(np.ones((5, 5)))),
-    *each("m must be", lambda m: questions_per_insertion(m, 2), 1, "x"),
-    *each("degree", lambda degree: questions_per_insertion(5, degree), 1, NAN),
+test_bad_arguments_are_refused = refusals(
+    ("^v must be", lambda v: grown().add_sibling(v, 1), 9, -1, "0", None, True),
+    ("^w must be", lambda w: grown().add_sibling(2, w), 1, 2, 9, 1.5),
+    ("root must be", lambda root: grown().dendrogram(root=root), 2),
+    ("m must be", depth_limit, 0, -1, NAN, "x", 2.5),
+    ("n must be", lambda n: random_hierarchy(n, "split", 0), 1, 2.5),
+    ("n must be", lambda n: next(all_hierarchies(n)), 0, 1.5),
+    ("n must be", n_hierarchies, 0, 1.5),
+    ("^colours must be colours such as #0072b2; got 'blue'", lambda c: tree_chart(grown(), {4: "b"}, {"b": c}), "blue"),
+    ("children must be", Hierarchy, 5, None, "ab", [[0]], [[0, 1], [0, 2]], [[0, 3], [1, 2]], [[0, 1.5]]),
+    ("children must be", Hierarchy, [[0, "a"]], [[-1, 0]], [[0, 1, 1]], [[0, 1], [2, 5]], [[0, True]]),
+    ("names", lambda names: Hierarchy(((0, 1, 2),), names), ["a", "b"]),
+    ("dendrogram", Hierarchy.from_dendrogram, 5),
+    ("hierarchy", OrdinalOracle, np.eye(3)),
+    ("three items", OrdinalOracle(Hierarchy(((0, 1, 2, 3),))), [[0, 1, 2, 3]]),
+    ("share", lambda share: collapse_edges(tree_of(), share, 0), -0.1, 1.1, "x"),
+    ("binary", lambda oracle: run(quick_clustering(5, 0), oracle), SimilarityOracle(np.ones((5, 5)))),
+    ("m must be", lambda m: questions_per_insertion(m, 2), 1, "x"),
+    ("degree", lambda degree: questions_per_insertion(5, degree), 1, NAN),
     *noisy("p_correct must be", "p_correct", 0.5, 0.4, 0, 1, 0.5005),
     *noisy("delta must be", "delta", 0, 1, 1.5, 1e-200),
-    *each("p_correct must be", noise.votes_per_pivot, 0.5, 0.4, 1, 0, NAN, "x", None, True),
-    *each("p_correct must be", lambda p: noise.mw_rounds(9, p, 0.1), 0.5, 1, NAN, None),
-    *each("p_correct must be", lambda p: noise.walking_rounds(3, p, 0.1), 0.5, 1, NAN, None),
-    *each("n_vertices", lambda n: noise.mw_rounds(n, 0.8, 0.1), 2),
-    *each("delta", lambda delta: noise.mw_rounds(9, 0.8, delta), 0),
-    *each("D must be", lambda D: noise.walking_rounds(D, 0.8, 0.1), -1),
-    *each("delta", lambda delta: noise.walking_rounds(1, 0.8, delta), 1),
-    *each("wrong must be", lambda w: Noisy(HierarchyOracle(tree_of()), 0.7, 0, wrong=w), "worst", None, 1, ["same"]),
-]
-
-
-@pytest.mark.parametrize("words, call", BAD, ids=[f"{at}-{words}" for at, (words, _) in enumerate(BAD)])
-def test_bad_arguments_are_refused(words, call):
-    with pytest.raises(InputError, match=words):
-        call()
+    ("p_correct must be", noise.votes_per_pivot, 0.5, 0.4, 1, 0, NAN, "x", None, True),
+    ("p_correct must be", lambda p: noise.mw_rounds(9, p, 0.1), 0.5, 1, NAN, None),
+    ("p_correct must be", lambda p: noise.walking_rounds(3, p, 0.1), 0.5, 1, NAN, None),
+    ("n_vertices", lambda n: noise.mw_rounds(n, 0.8, 0.1), 2),
+    ("delta", lambda delta: noise.mw_rounds(9, 0.8, delta), 0),
+    ("D must be", lambda D: noise.walking_rounds(D, 0.8, 0.1), -1),
+    ("delta", lambda delta: noise.walking_rounds(1, 0.8, delta), 1),
+    ("wrong must be", lambda w: Noisy(HierarchyOracle(tree_of()), 0.7, 0, wrong=w), "worst", None, 1, ["same"]),
+)
 
 
 def test_a_refused_insertion_changes_nothing():

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shared import similarities
+from shared import refusals, similarities
 
 from comparison_hc import oracles
 from comparison_hc.comparisons import n_quadruplet_questions, n_triplet_questions
@@ -307,23 +307,14 @@ def test_noise_does_not_depend_on_the_batches(seed, cut, width):
     assert np.array_equal(whole(q), np.concatenate([parts(q[:cut]), parts(q[cut:])]))
 
 
-@pytest.mark.parametrize(
-    "make, word",
-    [
-        (lambda o: Noisy(o, 1.1, 0), "p_correct"),
-        (lambda o: Noisy(o, float("nan"), 0), "p_correct"),
-        (lambda o: Noisy(o, 0.9, "x"), "rng"),
-        (lambda o: Noisy(o, 0.9, -1), "rng"),
-        (lambda o: Budget(o, -1), "n must"),
-        (lambda o: Budget(o, 2.5), "n must"),
-        (lambda o: HierarchyOracle(np.eye(3)), "dendrogram"),
-        (lambda o: SimilarityOracle([[0, 1], [2, 0]]), "similarity"),
-        (lambda o: SimilarityOracle([[0, np.nan], [np.nan, 0]]), "similarity"),
-    ],
+FOUR = SimilarityOracle(similarities(4, 0))
+test_bad_arguments_are_named = refusals(
+    ("p_correct", lambda p: Noisy(FOUR, p, 0), 1.1, float("nan")),
+    ("rng", lambda rng: Noisy(FOUR, 0.9, rng), "x", -1),
+    ("n must", lambda n: Budget(FOUR, n), -1, 2.5),
+    ("dendrogram", HierarchyOracle, np.eye(3)),
+    ("similarity", SimilarityOracle, [[0, 1], [2, 0]], [[0, np.nan], [np.nan, 0]]),
 )
-def test_bad_arguments_are_named(make, word):
-    with pytest.raises(InputError, match=word):
-        make(SimilarityOracle(similarities(4, 0)))
 
 
 def test_wrappers_pass_the_number_of_objects_on():

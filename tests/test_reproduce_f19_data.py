@@ -2,13 +2,12 @@
 without the data.
 """
 
-import os
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from shared import assert_every_sentence_can_come_out_either_way
+from shared import assert_every_sentence_can_come_out_either_way, needs_data
 
 from comparison_hc.comparisons import n_quadruplet_questions, n_triplet_questions
 from comparison_hc.core.validation import InputError
@@ -27,9 +26,6 @@ FIGURES = {
     "f19-figS3": (["glass"], [0, 2, 5, 10]),
     "f19-figS4": (["newsgroups"], [0, 2, 5, 10]),
 }
-needs_data = pytest.mark.skipif(
-    not os.environ.get("COMPARISON_HC_DATA"), reason="COMPARISON_HC_DATA names no folder with the data"
-)
 
 
 @pytest.fixture
