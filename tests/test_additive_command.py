@@ -201,6 +201,43 @@ def test_fitted_estimators_are_saved(animals, tmp_path):
         save_result(flat, tmp_path / "a.html")
 
 
+def test_the_methods_text_is_about_the_trees_that_are_drawn(tmp_path, monkeypatch, capsys):
+    "Log loss beside that of chance, what was chosen, the support of additive branches, and what was drawn again."
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    rows = [sorted(rng.choice(9, 3, replace=False)) for _ in range(400)]
+    lines = [
+        ",".join([f"p{m % 8}", *(f"x{i}" for i in (row[::-1] if row[1] < 4 else row))]) for m, row in enumerate(rows)
+    ]
+    (tmp_path / "odd.csv").write_text("\n".join(["participant,odd,second,third", *lines]))
+    words = "cluster odd.csv --kind odd-one-out --columns odd,second,third --respondent participant --method additive"
+    for more, chosen in (("", "Rate and number of trees were"), ("--trees 1", "Rate was")):
+        outs = ["--out", "a.html", "--out", "a.json"]
+        code, out, _ = run(capsys, *f"{words} --support 5 {more}".split(), *outs)
+        assert code == 0 and f"(chance {np.log(3):.3f})" in out
+        page, saved = html.unescape((tmp_path / "a.html").read_text()), json.loads((tmp_path / "a.json").read_text())
+        assert f"{chosen} chosen by held-out responses" in page and f"(chance {np.log(3):.3f})." in page
+        assert "(Sattath and Tversky, 1977)" in page and "% of the comparisons that they were fitted to" in page
+        assert "fits to resampled people" in page and "trees from resampled people" in page
+        assert "resampled answers" not in page and "branches of the hierarchy" in page and "Felsenstein, J." in page
+        (tree,) = saved["additive"]["trees"]
+        inner = [s for s, b in zip(tree["support"], inner_branches(tree)) if b]
+        found = f"Of {len(inner)} inner branches, of a length above 0, of the additive tree, "
+        assert f"{found}{sum(s >= 0.7 for s in inner)} were" in page
+
+
+def inner_branches(tree):
+    "For the branch above each node but leaf 0, the root: whether it has a length, and two leaves on both sides."
+    parent, n = tree["parent"], len(tree["parent"]) // 2 + 1
+    below = [0] * len(parent)
+    for leaf in range(1, n):
+        node = leaf
+        while node > 0:
+            below[node] += 1
+            node = parent[node]
+    return [1 < count < n - 1 and length > 0 for count, length in zip(below[1:], tree["lengths"])]
+
+
 @pytest.mark.parametrize("linkage", ["auto", "4-al", "points-al-refined"])
 def test_files_of_an_estimator_have_its_clusters_and_name_its_method(linkage, tmp_path):
     "Of answers of which many are wrong, so that clusters by evidence are no cut by merge order."

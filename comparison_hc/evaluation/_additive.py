@@ -7,6 +7,7 @@ from ..core import tree_drawing as drawing
 from ..core.io import csv_text
 from ..dendrogram import Dendrogram
 from ..metrics import agreement
+from ._report_text import chance_loss
 
 MOST_FOR_ROOT = 5_000  # answers by which roots are compared, one after the other
 
@@ -76,7 +77,9 @@ def additive_lines(result):
     model = result.additive
     count = f"{model.n_trees_} tree{'s' * (model.n_trees_ != 1)}, prior of rate {model.rate_:g} on branch lengths"
     held_out = model.held_out_loss_
-    chosen = "" if held_out is None else f"; log loss of held-out answers {held_out:.3f}"
+    chosen = (
+        "" if held_out is None else f"; log loss of held-out answers {held_out:.3f} (chance {chance_loss(model):.3f})"
+    )
     lines = [("additive trees", count + chosen)]
     if result.comparisons is not None:
         share = model.score(result.comparisons.without_weights())

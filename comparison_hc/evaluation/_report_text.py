@@ -52,6 +52,7 @@ def cited_papers(result):
     cited = _method_papers(result)
     if getattr(result, "resampled", None) is not None:
         cited += {"transfer": ["L18"], "exact": ["F85"], "jaccard": ["H07"]}[result.support_kind]
+        cited += ["F85"] * (result.branch_support is not None and "F85" not in cited)
     return cited
 
 
@@ -95,6 +96,8 @@ def methods_parts(result):
         after.append(f"The partition {proof} for its number of clusters.")
     if is_tree and result.support is not None and len(result.support) > 1:
         after.append(_support_in_words(result))
+    if is_tree and result.branch_support is not None:
+        after += _branch_support_in_words(result)
     return dict(before=before, cut=cut, after=[*after, *_held_out_in_words(result)])
 
 
@@ -108,15 +111,15 @@ def _held_out_in_words(result):
         return compared.sentences()
     row = own.iloc[0]
     between = "" if np.isnan(row.low) else f" (95% interval {row.low:.3f} to {row.high:.3f})"
-    text = f"Of the held-out answers that they decide, trees of {row.title} get {row.accuracy:.1%} right (chance 50%), "
-    text += f"and they leave {row.undecided:.1%} undecided; counting those as half, their agreement is "
+    text = f"Of the held-out comparisons that they decide, trees of {row.title} get {row.accuracy:.1%} right (chance "
+    text += f"50%), and they leave {row.undecided:.1%} undecided; counting those as half, their agreement is "
     text += f"{row.agreement:.3f}{between}, where no tree could reach more than {row.noise_ceiling:.3f}."
     if row.low <= 0.5:
         text += " That is not surely better than chance: these answers may hold no hierarchy."
     if row.name != compared.best:
         top = compared.table.loc[compared.best]
         text += f" The best method compared, {top.title}, has an agreement of {top.agreement:.3f}."
-    return [compared.sentences()[0], text]
+    return [compared.sentences()[0].replace(" answers ", " comparisons "), text]
 
 
 def sentence_of_clusters(result):
@@ -140,16 +143,35 @@ _KINDS = {"transfer": "transfer support (Lemoine et al., 2018)", "jaccard": "a J
 def _support_in_words(result):
     "What came back when answers were resampled, of the kind that is shown."
     shares = np.asarray(result.support, dtype=float)[:-1]
-    n, text = int((shares >= 0.7).sum()), f"Of {len(shares):,} branches, "
+    which = "branches" if result.additive is None else "branches of the hierarchy"
+    n, text = int((shares >= 0.7).sum()), f"Of {len(shares):,} {which}, "
     if result.support_kind == "exact":
-        return f"{text}{n:,} were found in at least 70% of the trees that were built from resampled answers."
+        return f"{text}{n:,} were found in at least 70% of the trees that were built from {resampled_units(result)}."
     found = result.resampled
-    text += f"{n:,} had {_KINDS[result.support_kind]} of at least 70% in {len(found.trees):,} trees from resampled "
-    text += "people" if found.by == "people" else "answers"
+    text += f"{n:,} had {_KINDS[result.support_kind]} of at least 70% in {len(found.trees):,} trees from "
+    text += resampled_units(result)
     if result.chance is not None:
         coin = getattr(result.chance, result.support_kind)[:-1]
         text += f"; branches of a tree of answers by coin had {coin.mean():.0%} on average and {coin.max():.0%} at most"
     return text + "."
+
+
+def resampled_units(result):
+    "What the bootstrap drew with replacement."
+    found = result.resampled
+    return f"resampled {'people' if found is not None and found.by == 'people' else 'answers'}"
+
+
+def _branch_support_in_words(result):
+    "How many inner branches of each additive tree came back; every tree has those of leaves."
+    trees = result.additive.trees_
+    for number, (tree, shares) in enumerate(zip(trees, result.branch_support), 1):
+        below, which = tree.splits.sum(axis=1), f"additive tree {number}" if len(trees) > 1 else "the additive tree"
+        inner = np.asarray(shares)[(below > 1) & (below < len(tree.names) - 1) & (tree.lengths > 0)]
+        text = (
+            f"Of {len(inner):,} inner branches, of a length above 0, of {which}, {(inner >= 0.7).sum():,} were found "
+        )
+        yield text + f"(Felsenstein, 1985) in at least 70% of the fits to {resampled_units(result)}."
 
 
 def _how_chosen(result, sizes):
@@ -229,6 +251,11 @@ def _how_it_was_built(result):
         yield text + "by comparison_hc; not a part of the method cited)."
 
 
+def chance_loss(model):
+    "The log loss of equal probabilities: two for a comparison, three for the odd or the most central one of three."
+    return float(np.log(2 if model.kind_ == "comparisons" else 3))
+
+
 def _additive_sentences(result):
     "How additive trees were fitted."
     model = result.additive
@@ -237,12 +264,18 @@ def _additive_sentences(result):
     text = (
         f"{trees} fitted to the comparisons by penalised maximum likelihood: the dissimilarity of two objects is the "
     )
-    text += f"length of the path between them ({_SHORT['ST77']}){added}, the difference of two dissimilarities is the "
-    yield text + f"log-odds of a response, and branch lengths have an exponential prior with rate {model.rate_:g}."
+    text += (
+        f"length of the path between them (Sattath and Tversky, 1977){added}, the difference of two dissimilarities "
+    )
+    yield (
+        text + f"is the log-odds of a response, and branch lengths have an exponential prior with rate {model.rate_:g}."
+    )
     if model.held_out_loss_ is not None:
-        text = "Rate and number of trees were chosen by held-out responses, whose mean log loss was "
-        yield text + f"{model.held_out_loss_:.3f}."
+        chosen = [name for name, given in (("Rate", model.rate), ("number of trees", model.n_trees)) if given == "auto"]
+        text = f"{' and '.join(chosen).capitalize()} {'was' if len(chosen) == 1 else 'were'} chosen by held-out "
+        yield text + f"responses, whose mean log loss was {model.held_out_loss_:.3f} (chance {chance_loss(model):.3f})."
     yield "The hierarchy is average linkage on the path lengths."
     if result.comparisons is not None:
         share = model.score(result.comparisons.without_weights())
-        yield f"Path lengths agree with {100 * share:.1f}% of the responses that they were fitted to (ties count half)."
+        text = f"Path lengths agree with {100 * share:.1f}% of the comparisons that they were fitted to "
+        yield text + "(a tie counts half)."

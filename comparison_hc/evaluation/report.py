@@ -40,7 +40,7 @@ from ..metrics import adjusted_rand_index, agreement, noise_ceiling
 from . import _report_figures as figures
 from ._candidates import candidate
 from ._additive import additive_fields, additive_lines, paths_text
-from ._report_text import REFERENCES, cited_papers, methods_parts, sentence_of_clusters
+from ._report_text import REFERENCES, cited_papers, methods_parts, resampled_units, sentence_of_clusters
 
 if TYPE_CHECKING:
     import altair
@@ -56,11 +56,11 @@ __all__ = ["Result", "FlatResult", "save_result"]
 
 SUPPORT_KINDS = {"transfer": "transfer", "exact": "values", "jaccard": "jaccard"}  # attribute of `Support`
 SUPPORT_WORDS = {
-    "transfer": "the transfer support of each branch, which says how nearly it comes back in trees from resampled "
-    "answers: 100% is always and exactly, 0% is no nearer than any set of objects",
-    "exact": "in how many of the trees from resampled answers a branch was found",
+    "transfer": "the transfer support of each branch, which says how nearly it comes back in trees from {units}: "
+    "100% is always and exactly, 0% is no nearer than any set of objects",
+    "exact": "in how many of the trees from {units} a branch was found",
     "jaccard": "the Jaccard stability of each branch, the mean overlap with the most similar branch of trees from "
-    "resampled answers",
+    "{units}",
 }
 MOST_CONSENSUS = 300  # objects; a consensus of more is not drawn on the page
 LABELS_HEADER = ("object", "cluster")
@@ -446,7 +446,8 @@ def _page_parts(result):
         n_categories=len(CATEGORIES),
         consensus=_consensus_parts(result) if is_tree else None,
         against=_against_parts(result),
-        support_words=SUPPORT_WORDS[result.support_kind] if is_tree else "",
+        support_words=SUPPORT_WORDS[result.support_kind].format(units=resampled_units(result)) if is_tree else "",
+        units=resampled_units(result) if is_tree else "",
         coin=None if getattr(result, "chance", None) is None else _coin_parts(result),
         curve=None if is_tree else _curve_parts(result),
         matrix=_matrix_parts(result),
