@@ -20,8 +20,8 @@ from comparison_hc.cli import main
 from comparison_hc.comparisons import Quadruplets, Triplets, read_comparisons
 from comparison_hc.core._rows import relabel_by_size
 from comparison_hc.core.images import check_image_folder, images_from_folder
-from comparison_hc.core.plotting import COLLAPSED_TO, SIDES, TreeFigure, TreeStyle, cluster_color
-from comparison_hc.core.tree_drawing import branch_colors
+from comparison_hc.core.plotting import COLLAPSED_TO, SIDES, TreeFigure, TreeStyle, cluster_color, whole_percent
+from comparison_hc.core.tree_drawing import Drawing, branch_colors
 from comparison_hc.core.validation import InputError, MissingFileError
 from comparison_hc.dendrogram import Dendrogram, random_tree
 from comparison_hc.evaluation._report_figures import (
@@ -859,3 +859,15 @@ def test_every_figure_has_the_width_that_was_asked_for(tmp_path, figure):
     assert [round(width) for width, _ in sizes[:2]] == [321, 642] and sizes[2][0] not in (321, 642)
     if figure != "dendrogram":
         assert sizes[0][1] / sizes[0][0] == pytest.approx(sizes[2][1] / sizes[2][0], rel=0.01)
+
+
+def test_a_number_of_support_and_its_dot_agree():
+    "Rounded to the nearest percent, 0.946 was 95 beside a grey dot, which is black from 95%."
+    tree, shares = random_tree(6, 0), [0.946, 0.95, 0.696, 0.7, 1.0]
+    drawn = re.findall(r'class="dot"[^>]*fill="(#\w+)"[^>]*/><text[^>]*>(\d+)', _svg(tree, support=shares))
+    assert sorted(drawn) == [("#111", "95"), ("#999", "70"), ("#999", "94"), ("#fff", "69")]
+    assert [whole_percent(n / 100) for n in range(101)] == [str(n) for n in range(101)]
+    drawing = Drawing()
+    drawing.add_support([(40 * n, 0) for n in range(4)], shares[:4])
+    fills, texts = [dot[3] for dot in drawing.dots], [text[2] for text in drawing.texts]
+    assert list(zip(fills, texts)) == [("#999999", "94"), ("#111111", "95"), ("#ffffff", "69"), ("#999999", "70")]

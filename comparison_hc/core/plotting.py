@@ -1,6 +1,7 @@
 """Dendrograms in box characters, as SVG and as an Altair chart, all from one layout."""
 
 import json
+import math
 import unicodedata
 from dataclasses import dataclass
 from html import escape
@@ -196,6 +197,11 @@ def _letter_width(letter):
     if unicodedata.east_asian_width(letter) in "WF":
         return 1.2
     return _WIDTHS.get(letter, 0.72 if letter.isupper() else 0.56)
+
+
+def whole_percent(share):
+    "Text of a share in percent, rounded down: 94.6% is not 95, from where a dot is black."
+    return f"{math.floor(100 * share + 1e-6)}"
 
 
 def text_width(text, size):
@@ -509,7 +515,7 @@ class TreeFigure:
             inside = "" if is_root and self.support is not None else self._dot(node, share, taken)
             if self.n_cuts:
                 x, y = map(float, self.point(self.along[node], self.across[node]))
-                label = self.text[node] + ("" if share is None else f", support {share:.0%}")
+                label = self.text[node] + ("" if share is None else f", support {whole_percent(share)}%")
                 target = tag("circle", cx=x, cy=y, r=7, fill="transparent")
                 shut = self._triangle(node) + self._name(node, self.length + 8 + self.number_width)
                 shut += self._cells(node)
@@ -527,7 +533,7 @@ class TreeFigure:
         if share is None:
             return tag("circle", **place, fill="currentColor")
         fill = "#111" if share >= 0.95 else "#999" if share >= 0.7 else "#fff"
-        dot, text = tag("circle", **place, fill=fill, stroke="#111", stroke_width=".6"), f"{100 * share:.0f}"
+        dot, text = tag("circle", **place, fill=fill, stroke="#111", stroke_width=".6"), whole_percent(share)
         if self.pitch < 10:
             return dot
         over_stem = self.style.sideways and self._stem(node) >= 18

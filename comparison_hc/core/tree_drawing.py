@@ -13,7 +13,7 @@ from .additive import children_of, leaves_below, path_lengths
 from ._tree import sorted_linkage
 from .compat import needed
 from .newick import quoted
-from .plotting import ABOVE, cluster_color, cut_text, is_free, svg, tag, text_color, text_width
+from .plotting import ABOVE, cluster_color, cut_text, is_free, svg, tag, text_color, text_width, whole_percent
 from .validation import as_array, check_choice, check_integer, check_number, require, visible_text
 
 LAYOUTS = ("equal-daylight", "equal-angle", "rooted")
@@ -262,7 +262,7 @@ class Drawing:
             self.dots.append(
                 (x, y, 2.6, "#111111" if share >= 0.95 else "#999999" if share >= 0.7 else "#ffffff", None)
             )
-            text = (x + 4, y - 5, f"{100 * share:.0f}", 0.0, "start", "#333333", size, None)
+            text = (x + 4, y - 5, whole_percent(share), 0.0, "start", "#333333", size, None)
             box = _box_of_text(*text)
             if is_free(box, taken):
                 taken.append(box)

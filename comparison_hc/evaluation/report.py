@@ -30,6 +30,7 @@ from ..core.plotting import (
     leaf_labels,
     tag,
     text_color,
+    whole_percent,
 )
 from ..core._rows import relabel_by_size
 from ..core.validation import InputError, check_choice, require, visible_text
@@ -544,8 +545,8 @@ def _steps(result):
 
 def _support_words(result, share):
     if result.support_kind == "exact":
-        return f", in {share:.0%} of the trees"
-    return f", {result.support_kind} support {share:.0%}"
+        return f", in {whole_percent(share)}% of the trees"
+    return f", {result.support_kind} support {whole_percent(share)}%"
 
 
 def consensus_result(result):
