@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+import warnings
 from dataclasses import replace
 from importlib.resources import files
 from types import SimpleNamespace
@@ -16,6 +17,7 @@ import pytest
 from PIL import Image
 from shared import chain
 
+from comparison_hc import AdditiveTree
 from comparison_hc.cli import main
 from comparison_hc.comparisons import Quadruplets, Triplets, read_comparisons
 from comparison_hc.core._rows import relabel_by_size
@@ -848,6 +850,7 @@ def test_the_map_is_the_one_that_predicts_held_out_answers_better(monkeypatch):
     assert embedded < 60 and same == scaled and is_scaled and not is_embedded
 
 
+@pytest.mark.filterwarnings("ignore:the smallest letters")
 @pytest.mark.parametrize("figure", ["dendrogram", "matrix", "map", "tree+matrix"])
 def test_every_figure_has_the_width_that_was_asked_for(tmp_path, figure):
     "85 mm, a column of a journal, whatever is shown; a matrix and a map keep their shape."
@@ -871,3 +874,35 @@ def test_a_number_of_support_and_its_dot_agree():
     drawing.add_support([(40 * n, 0) for n in range(4)], shares[:4])
     fills, texts = [dot[3] for dot in drawing.dots], [text[2] for text in drawing.texts]
     assert list(zip(fills, texts)) == [("#999999", "94"), ("#111111", "95"), ("#ffffff", "69"), ("#999999", "70")]
+
+
+def test_a_figure_that_misses_something_says_so(tmp_path):
+    "Letters too small to read, a width that names do not allow, columns that are not drawn, names that are cut."
+
+    def warned(figure, width=None, ending="svg", **more):
+        result = replace(sample(30), style=TreeStyle(width=width), **more)
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            save_result(result, tmp_path / f"a.{ending}", figure)
+        return [str(each.message) for each in found]
+
+    for figure in ("matrix", "map", "tree+matrix"):
+        (text,) = warned(figure, 200)
+        points, wider = re.search(
+            rf"figure {re.escape(figure)} are ([\d.]+) points .* 5 points at --width (\d+)$", text
+        ).groups()
+        assert float(points) < 5 and float(points) * int(wider) / 200 == pytest.approx(5, rel=0.05)
+        assert not warned(figure, int(wider)) and not warned(figure) and warned(figure, 200, "pdf") == [text]
+    facts = {"size": list(range(30))}
+    assert warned("matrix", annotations=facts) == [
+        "figure matrix does not show the columns of --annotate; tree, dendrogram, tree+matrix do"
+    ]
+    assert not warned("dendrogram", annotations=facts) and not warned("dendrogram", 321)
+    names = [f"a rather long name of an object, number {n}" if n < 2 else str(n) for n in range(30)]
+    tree = replace(sample(30).dendrogram, names=names)
+    (text,) = warned("dendrogram", 200, dendrogram=tree, comparisons=None)
+    assert text.startswith("2 long names are cut in figure dendrogram")
+    trees = AdditiveTree(n_trees=1).fit(sample(30).comparisons)
+    (text,) = warned("unrooted", 150, additive=trees)
+    wide = re.search(r' width="([\d.]+)"', (tmp_path / "a.svg").read_text())[1]
+    assert text.startswith(f"figure unrooted is {float(wide):.0f} pixels wide") and text.endswith("not 150 (40 mm)")

@@ -24,7 +24,8 @@ def add_report_options(parser):
     for name, other in (("width", "900 with the root at a side"), ("height", "what the leaves need")):
         text = f"{name} of the picture in pixels, 96 an inch (default, of a tree: {other})"
         parser.add_argument(f"--{name}", type=int, metavar="PIXELS", help=text)
-    shown = "what .svg, .png and .pdf show: tree (default; of --method additive the trees without a root), dendrogram, "
+    shown = "what .svg, .png and .pdf show: tree (default; of --method additive the trees without a root, but with "
+    shown += "--annotate the dendrogram), dendrogram, "
     shown += "unrooted or rooted additive trees, matrix, map, tree+matrix, or tanglegram"
     parser.add_argument("--figure", choices=FIGURES, default="tree", help=shown)
     against = "another tree of the same objects, as Newick: the page, and the figure tanglegram, show both face to face"

@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -53,7 +54,8 @@ HELP = {
     "truth": """file with each object's true class (object,class): colours the leaves, and with --clusters measures
         the agreement""",
     "out": """write the result; the ending says how: .html (page), .svg, .pdf, .png (picture), .nwk (Newick), .csv
-        (linkage matrix), .json (everything); of adds and mulk .html, .csv (clusters) or .json. May be repeated""",
+        (linkage matrix; of additive, path lengths), .json (everything); of adds and mulk .html, .csv (clusters)
+        or .json. May be repeated""",
     "linkage": "linkage that `comparison-hc learn` wrote; FILE then holds features or distances, and no answers",
     "labels_out": "write the cluster of every object; needs --clusters, but for adds and mulk",
     "majority": "first replace the answers to each question by the majority's; ties are dropped",
@@ -419,8 +421,13 @@ def write_results(result, paths, figure="tree"):
     "The files that were asked for. To be written before anything is printed: a screen may go away, as in `… | head`."
     from comparison_hc.evaluation.report import save_result
 
-    for path in paths:
-        save_result(result, path, figure)
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        for path in paths:
+            save_result(result, path, figure)
+    with warnings_to_stderr():
+        for text, kind in dict.fromkeys((str(each.message), each.category) for each in found):  # once for all files
+            warnings.warn(text, kind, stacklevel=2)
     return [f"wrote {path}" for path in paths]
 
 

@@ -33,7 +33,7 @@ from ..core.plotting import (
     whole_percent,
 )
 from ..core._rows import relabel_by_size
-from ..core.validation import InputError, check_choice, require, visible_text
+from ..core.validation import InputError, InputWarning, check_choice, require, visible_text
 from ..comparisons import as_comparisons
 from ..dendrogram import Dendrogram
 from ..methods import methods
@@ -292,7 +292,8 @@ def save_result(
         (linkage matrix; path lengths of additive trees) or .json; of a partition .html, .svg, .png, .pdf, .csv
         (labels) or .json. An existing file is replaced as a whole.
     figure : {"tree", "dendrogram", "unrooted", "rooted", "matrix", "map", "tree+matrix", "tanglegram"}, default "tree"
-        What .svg, .png and .pdf show. "tree" is the dendrogram, or additive trees without a root where there are some.
+        What .svg, .png and .pdf show. "tree" is the dendrogram, or additive trees without a root where there are some
+        and no annotations.
         "tanglegram" sets the tree against `Result.against`.
     comparisons : Triplets or Quadruplets, optional
         With an estimator, the comparisons that it was fitted to: what matrix, map and agreement are computed from, and
@@ -302,6 +303,12 @@ def save_result(
     ------
     InputError
         If the ending is another one, the result lacks the figure, or the file cannot be written.
+
+    Warns
+    -----
+    InputWarning
+        If a picture has letters of less than 5 points, names that are cut, another width than the style's, or no room
+        for annotations.
 
     Examples
     --------
@@ -805,7 +812,40 @@ def lines_html(lines):
 FIGURES = ("tree", "dendrogram", "unrooted", "rooted", "matrix", "map", "tree+matrix", "tanglegram")
 
 
+MILLIMETRES, POINTS = 25.4 / 96, 72 / 96  # of a pixel
+WITH_COLUMNS = ("tree", "dendrogram", "tree+matrix")
+SMALL = 5  # points: letters that are smaller are hard to read in print
+
+
 def _figure_svg(result, figure="tree", scale=1):
+    "The picture of this name, with a warning of what a reader of it would miss."
+    svg = _drawn_figure(result, figure, scale)
+    for text in _faults_of_figure(svg, result, figure, scale):
+        warnings.warn(text, InputWarning, stacklevel=4)
+    return svg
+
+
+def _faults_of_figure(svg, result, figure, scale):
+    "What was asked for and is not in the picture, and letters that are too small, in words."
+    style = getattr(result, "style", None) or TreeStyle()
+    sizes = re.search(r'<svg[^>]* width="([\d.]+)"[^>]* viewBox="0 0 ([\d.]+)', svg).groups()
+    width, inside = float(sizes[0]) / scale, float(sizes[1])
+    letters = [float(size) for size in re.findall(r'<(?:svg|text)[^>]* font-size="([\d.]+)"', svg)]
+    if style.width is not None and width > style.width + 1:
+        text = f"figure {figure} is {width:.0f} pixels wide ({width * MILLIMETRES:.0f} mm), as its names need, and not "
+        yield text + f"{style.width} ({style.width * MILLIMETRES:.0f} mm)"
+    least = min(letters, default=np.inf) * width / inside * POINTS
+    if width < inside and least < SMALL:
+        text = f"the smallest letters of figure {figure} are {least:.1f} points at a width of {width:.0f} pixels; they "
+        yield text + f"reach {SMALL} points at --width {np.ceil(width * SMALL / least):.0f}"
+    if getattr(result, "annotations", None) is not None and figure not in WITH_COLUMNS:
+        yield f"figure {figure} does not show the columns of --annotate; {', '.join(WITH_COLUMNS)} do"
+    n_cut = len(set(re.findall(r'<text class="name"[^>]*>[^<]*…<', svg)))
+    if n_cut:
+        yield f"{n_cut} long name{'s are' if n_cut > 1 else ' is'} cut in figure {figure}; a larger --width shows more"
+
+
+def _drawn_figure(result, figure, scale):
     "The picture of this name; a result without it is refused."
     is_tree = isinstance(result, Result)
     additive = result.additive if is_tree else None
