@@ -317,7 +317,7 @@ class AdditiveTree(BaseEstimator):
             chosen = engine.choose(statements, people, rate, n_trees, rng, RATES, MAX_TREES, HELD_OUT, rounds)
             rate, self.held_out_loss_, spread = chosen.rate, chosen.loss, chosen.spread
             start = engine.fit_lengths(statements, chosen.fit.parents, rate, chosen.fit.lengths)
-            found = engine.improved(statements, start, rate, rounds)
+            found = engine.improved(statements, start, rate, rounds, chosen.regraft)
         else:
             found, self.held_out_loss_ = engine.grow(statements, n_trees, rate, rng, progress=rounds), None
         self.rate_, self.n_trees_ = rate, len(found.parents)

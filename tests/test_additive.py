@@ -1,7 +1,7 @@
 "Additive trees: the likelihood, lengths and search against definitions, and laws of the estimator."
 
 import re
-from itertools import combinations
+from itertools import combinations, permutations
 
 import numpy as np
 import pytest
@@ -120,7 +120,7 @@ def test_an_interchange_makes_the_tree_that_it_says(seed):
     made = statements(rows, n)
     before = engine.fit_lengths(made, [random_parent(n, rng)], 1.0)
     for one in engine.interchanges(made, before, 1.0)[:3]:
-        after = engine.apply(made, before, [one], 1.0)
+        after = engine.interchanged(made, before, [one], 1.0)
         np.testing.assert_array_equal(after.splits[0], engine.leaves_below(after.parents[0]))
         np.testing.assert_allclose(after.margin, after.lengths @ design(after.parents, made), atol=1e-9)
         changed = (after.splits[0] != before.splits[0]).any(axis=1)
@@ -137,8 +137,74 @@ def test_the_search_ends_where_no_neighbour_is_better():
         assert better.objective < found.objective
         found = better
     assert found.objective < start
+    for one in engine.regrafts(made, found, 1.0):
+        assert engine.regrafted(made, found, [one], 1.0).objective > found.objective - 0.05
     for one in engine.interchanges(made, found, 1.0):
-        assert engine.apply(made, found, [one], 1.0).objective > found.objective - 0.05
+        assert engine.interchanged(made, found, [one], 1.0).objective > found.objective - 0.05
+
+
+def model_gain(fit, made, parents, lengths, rate):
+    "What the quadratic model of the margins says of these trees with these lengths."
+    change = lengths @ design(parents, made) - fit.margin
+    cost = rate * (lengths.sum() - fit.lengths.sum())
+    return fit.slope @ change - fit.curvature @ change**2 / 2 - cost
+
+
+@given(seeds)
+def test_a_subtree_moves_to_the_best_place_of_the_model(seed):
+    "Against all places of all subtrees of both sides, each built anew."
+    rng = np.random.default_rng(seed)
+    n, made = 6, statements(answers(6, 60, rng), 6)
+    before = engine.fit_lengths(made, [random_parent(n, rng)], 1.0, max_newton=2)
+    (parent,), apart = before.parents, paths_by_walking(before.parents[0], before.lengths)
+    found = {(one.edge, one.top): one for one in engine.regrafts(made, before, 1.0)}
+    for one in found.values():
+        parents, lengths = engine.transplanted(before, [one])
+        inside = before.splits[0][one.edge]
+        same = inside[:, None] == inside
+        np.testing.assert_allclose(paths_by_walking(parents[0], lengths)[same], apart[same], atol=1e-9)
+        assert one.gain == pytest.approx(model_gain(before, made, parents, lengths, 1.0), abs=1e-6)
+    beneath = engine.edges_above(parent)[1:]
+    for edge, target in permutations(range(2 * n - 3), 2):
+        top = parent[edge + 1] if not beneath[target, edge] else edge + 1
+        if top < n or top in (target + 1, parent[target + 1]):
+            continue
+        best = found[edge, top].gain if (edge, top) in found else engine.LEAST_GAIN
+        for at in (0.0, 0.5, 1.0):
+            other = engine.Regraft(0.0, 0, edge, top, target, at, 0.0)
+            assert model_gain(before, made, *engine.transplanted(before, [other]), 1.0) <= 1.05 * best + 0.02
+
+
+@given(seeds, st.integers(1, 8))
+def test_subtrees_that_move_at_once_leave_a_tree_or_are_refused(seed, size):
+    rng = np.random.default_rng(seed)
+    made = statements(answers(12, 60, rng), 12)
+    before = engine.fit_lengths(made, [random_parent(12, rng)], 1.0, max_newton=1)
+    moves = engine.regrafts(made, before, 1.0)
+    chosen = engine.apart(before, [moves[at] for at in rng.permutation(len(moves))], engine.ends_of)[:size]
+    moved = engine.transplanted(before, chosen)
+    if moved is None:
+        assert len(chosen) > 1
+    else:
+        assert [len(below) for below in engine.children_of(moved[0][0])] == [1] + [0] * 11 + [2] * 10
+        change = sum(one.change for one in chosen)
+        assert moved[1].sum() == pytest.approx(before.lengths.sum() + change)
+
+
+def test_moves_of_subtrees_leave_local_optima():
+    "All starts from random trees end in the same tree; without the moves some end far from it."
+    rng = np.random.default_rng(5)
+    parent = random_parent(14, rng)
+    made = statements(answers(14, 3000, rng, paths_by_walking(parent, rng.uniform(0.8, 2, 25))), 14)
+    ends = {True: [], False: []}
+    for regraft, found in ends.items():
+        for _ in range(10):
+            start = engine.fit_lengths(made, [random_parent(14, rng)], 1.0)
+            found.append(engine.improved(made, start, 1.0, regraft=regraft))
+    objectives = [end.objective for end in ends[True]]
+    assert np.ptp(objectives) < 0.1
+    assert all(splits_of(end.parents[0]) == splits_of(parent) for end in ends[True])
+    assert max(end.objective for end in ends[False]) > 1.1 * objectives[0]
 
 
 def splits_of(parent):
@@ -246,6 +312,19 @@ def test_planted_pairs_of_trees_are_recovered():
         same = max(len(true[0] & found[a]) + len(true[1] & found[1 - a]) for a in (0, 1))
         shares.append(same / sum(map(len, true)))
     assert np.mean(shares) - 2.8 * np.std(shares) / np.sqrt(10) > 0.8 and np.median(shares) > 0.9
+
+
+def test_random_starts_leave_a_local_optimum_of_two_trees():
+    "In this world a second tree after the first ends far from the best two, and in the next one nothing is lost."
+    gained = []
+    for seed in (2, 3):
+        given, _, _ = two_tree_world(10, 8000, 1, np.random.default_rng(seed))
+        made = statements(given.array, 10)
+        fit = None
+        for _ in range(2):
+            fit = engine.with_new_tree(made, fit, 3.0, np.random.default_rng(0))
+        gained.append(fit.objective - engine.grow(made, 2, 3.0, np.random.default_rng(0)).objective)
+    assert gained[0] > 50 and abs(gained[1]) < 0.1
 
 
 def test_people_who_weigh_two_trees_are_recovered():

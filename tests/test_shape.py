@@ -51,6 +51,14 @@ def test_known_shapes_are_named(world, expected):
     assert table.agreement[expected] > 0.7 and (table.worse >= 0).all() and table.worse.min() == 0
 
 
+def test_a_simpler_shape_than_the_best_is_called_so():
+    "A hierarchy from few answers: the sentence names the best shape, too, and says that the difference may be chance."
+    found = answer_shape(answers_from(of_groups(), 150, 1), n_splits=3)
+    table = found.table.set_index("shape")
+    assert found.shape == table.index[table.worse_low <= 0][0] != table.loss.idxmin()
+    assert found.sentence.endswith(f"is that of {table.title[table.loss.idxmin()]}, but the difference may be chance.)")
+
+
 def test_answers_by_chance_have_no_shape():
     rng = np.random.default_rng(0)
     rows = np.array([rng.permutation(N)[:3] for _ in range(1000)])

@@ -14,6 +14,10 @@ from .compat import bincount
 
 MIN_CURVATURE = 1e-6  # of a statement in the quadratic model: far from its decision boundary it has almost none
 MAX_NEWTON, MAX_PIVOTS = 50, 100
+LEAST_GAIN = 1e-3  # by the quadratic model, of a move that is tried
+MAX_ROUNDS = 300  # of the search
+REACH = 10  # edges from where a subtree is cut off to where it may move
+N_TRIES = 5  # of moves of subtrees, before the search ends
 TOLERANCE = 1e-4  # of the objective, between Newton steps
 N_STARTS, ROUGH = 3, 6000  # fits of several trees from random trees, to so many distinct statements at most
 
@@ -385,6 +389,11 @@ def groups_of(below, node, down, up):
     return groups
 
 
+def ends_of_swap(parent, one):
+    "The nodes above whose edges this interchange changes something, and the one above them."
+    return (*one.touched, parent[one.touched[3]])
+
+
 def interchanges(statements, fit, rate):
     "Every interchange that the quadratic model calls a gain, the best first."
     moves, slopes, curvatures = [], [], []
@@ -407,7 +416,7 @@ def interchanges(statements, fit, rate):
     gain = _model_gain(H, g, go) - _model_gain(H, g, stay)
     found = []
     for at in np.argsort(-gain, kind="stable"):
-        if gain[at] < 1e-3:
+        if gain[at] < LEAST_GAIN:
             break
         tree, node, down, up, touched = moves[at]
         below = fit.splits[tree]
@@ -433,7 +442,7 @@ def _small_steps(H, g, start, fixed):
     return d
 
 
-def apply(statements, fit, chosen, rate):
+def interchanged(statements, fit, chosen, rate):
     "The trees after these interchanges, which touch different edges, with their best lengths."
     n_edges = len(fit.splits[0])
     parents, splits = [parent.copy() for parent in fit.parents], [each.copy() for each in fit.splits]
@@ -446,21 +455,158 @@ def apply(statements, fit, chosen, rate):
     return fit_lengths(statements, parents, rate, lengths, splits)
 
 
-def improve(statements, fit, rate, max_rounds=100):
-    "Interchanges, many at once where they do not touch, until none of them is a gain: yields each better fit."
-    for _ in range(max_rounds):
-        chosen, used = [], set()
-        for one in interchanges(statements, fit, rate):
-            keys = {(one.tree, node) for node in (*one.touched, fit.parents[one.tree][one.touched[3]])}
-            if not keys & used:
-                chosen.append(one)
-                used |= keys
-        better = None
-        while chosen and better is None:
-            found = apply(statements, fit, chosen, rate)
-            if found.objective < fit.objective - 1e-2:
-                better = found
+# ---- subtrees that move
+
+
+@dataclass(frozen=True)
+class Regraft:
+    "What is on one side of an edge moves, with the edge, to another edge."
+
+    gain: float  # of the objective, by the quadratic model of two numbers: `at` and `change`
+    tree: int
+    edge: int
+    top: int  # the end of the edge at which it is cut off
+    target: int
+    at: float  # where on the target, as a share of its length from its upper end
+    change: float  # of the length of the edge
+
+
+def node_distances(parent, lengths):
+    "(2N − 2, 2N − 2) lengths of the paths between nodes."
+    above = edges_above(parent).astype(float)
+    depth = above @ lengths
+    return depth[:, None] + depth - 2 * (above * lengths) @ above.T
+
+
+def crossing_sums(statements, fit, inside):
+    """(slopes (R,), curvature (R, R)) of the distances from what is inside (N,) to each of the R leaves outside.
+
+    Where what is inside moves as a whole, a margin depends on the new place only through the leaves outside that its
+    two pairs have, if they cross: sums by such leaves say everything.
+    """
+    n, (i, j) = len(inside), statements.pairs.T
+    out = np.where(inside[i] == inside[j], n, np.where(inside[i], j, i))  # n where the pair does not cross
+    first, second = out[statements.contrasts[:, 0]], out[statements.contrasts[:, 1]]
+    g = bincount(out, statements.by_pair(fit.slope), n + 1)
+    between = bincount(first * (n + 1) + second, fit.curvature, (n + 1) ** 2).reshape(n + 1, n + 1)
+    H = np.diag(between.sum(axis=0) + between.sum(axis=1)) - between - between.T
+    rest = np.flatnonzero(~inside)
+    return g[rest], H[np.ix_(rest, rest)]
+
+
+def regrafts(statements, fit, rate):
+    "For each end of each edge the best place by the quadratic model, if that is a gain; the best first."
+    found = []
+    n_edges = len(fit.splits[0])
+    for tree, (parent, below) in enumerate(zip(fit.parents, fit.splits)):
+        lengths = fit.lengths[tree * n_edges : (tree + 1) * n_edges]
+        apart, beneath = node_distances(parent, lengths), edges_above(parent)[1:].T  # (edge, edges beneath it, and it)
+        near = node_distances(parent, np.ones(n_edges)) <= REACH
+        upper, lower = parent[1:], np.arange(1, len(parent))
+        for edge, far in product(range(n_edges), (True, False)):
+            top = upper[edge] if far else lower[edge]
+            stays = (beneath[edge] != far) & (upper != top) & (lower != top) & near[top, upper]
+            stays[edge] = False
+            targets = np.flatnonzero(stays)
+            if top < statements.n_objects or not len(targets):
+                continue
+            inside = below[edge] == far
+            g, H = crossing_sums(statements, fit, inside)
+            far_side, size, to_leaves = below[targets][:, ~inside], lengths[targets, None], apart[:, : len(inside)]
+            ends = to_leaves[lower[targets]] + size, to_leaves[upper[targets]]
+            change = np.where(far_side, *(each[:, ~inside] for each in ends)) - to_leaves[top, ~inside]
+            gain, at, longer = _best_places(g, H, change, np.where(far_side, -size, size), lengths[edge], rate)
+            best = gain.argmax()
+            if gain[best] > LEAST_GAIN:
+                found.append(Regraft(gain[best], tree, edge, top, targets[best], at[best], longer[best]))
+    return sorted(found, key=lambda one: -one.gain)
+
+
+def _best_places(g, H, change, along, length, rate):
+    "(gain, share of the target, change of the length ≥ −length) where distances grow by change + share · along."
+    Hc, Ha, H1 = change @ H, along @ H, H.sum(axis=1)
+    cc, ca, aa = ((each * other).sum(axis=1) for each, other in ((Hc, change), (Hc, along), (Ha, along)))
+    c1, a1, one = change @ H1, along @ H1, H1.sum()
+    g_a, g_1 = along @ g, g.sum() - rate
+    share, longer = np.full(len(change), 0.5), np.zeros(len(change))
+    for _ in range(6):
+        share = np.clip((g_a - ca - longer * a1) / (aa + 1e-9), 0, 1)
+        longer = np.maximum((g_1 - c1 - share * a1) / (one + 1e-9), -length)
+    bend = cc + share**2 * aa + longer**2 * one + 2 * (share * ca + longer * c1 + share * longer * a1)
+    gain = change @ g + share * g_a + longer * g_1 - bend / 2
+    return gain, share, longer
+
+
+def ends_of(parent, one):
+    "The ends of the edges that this move changes, and of those beside them."
+    lower = np.array([one.edge, one.target]) + 1
+    return (one.top, *np.flatnonzero(parent == one.top), parent[one.top], *lower, *parent[lower])
+
+
+def transplanted(fit, chosen):
+    "(trees, lengths) after these moves, which touch different edges; None if a cycle comes of them."
+    n_edges = len(fit.splits[0])
+    edges = [np.stack([np.arange(1, n_edges + 1), parent[1:]], axis=1) for parent in fit.parents]
+    lengths = fit.lengths.copy().reshape(len(edges), n_edges)
+    for one in chosen:
+        ends, size = edges[one.tree], lengths[one.tree]
+        first, second = (each for each in np.flatnonzero((ends == one.top).any(axis=1)) if each != one.edge)
+        ends[first] = ends[[first, second]].sum(axis=1) - one.top  # the two edges at the cut become one
+        size[first] += size[second]
+        low, high = ends[one.target]
+        ends[one.target], ends[second] = (one.top, high), (low, one.top)
+        size[second] = (1 - one.at) * size[one.target]
+        size[one.target] *= one.at
+        size[one.edge] += one.change
+    parents = [root_at_first(each, n_edges + 1) for each in edges]
+    if any((parent[1:] < 0).any() for parent in parents):
+        return None
+    for parent, ends, size in zip(parents, edges, lengths):
+        below = np.where(parent[ends[:, 0]] == ends[:, 1], *ends.T)
+        size[below - 1] = size.copy()
+    return parents, np.maximum(lengths.ravel(), 0)
+
+
+def regrafted(statements, fit, chosen, rate):
+    "The trees after these moves with their best lengths, or None."
+    moved = transplanted(fit, chosen)
+    return None if moved is None else fit_lengths(statements, moved[0], rate, moved[1])
+
+
+# ---- the search
+
+
+def apart(fit, moves, ends_of):
+    "Of these moves, the best first, those that touch no edge of a better one."
+    chosen, used = [], set()
+    for one in moves:
+        keys = {(one.tree, node) for node in ends_of(fit.parents[one.tree], one)}
+        if not keys & used:
+            chosen.append(one)
+            used |= keys
+    return chosen
+
+
+def better_fit(statements, fit, moves, ends_of, moved, rate, n_tries):
+    "The fit after as many moves as lower the objective together, or one of the best `n_tries`; None if none does."
+    for at in range(min(n_tries, len(moves))):
+        chosen = apart(fit, moves[at:], ends_of)
+        while chosen:
+            found = moved(statements, fit, chosen, rate)
+            if found is not None and found.objective < fit.objective - 1e-2:
+                return found
             chosen = chosen[: len(chosen) // 2]
+    return None
+
+
+def improve(statements, fit, rate, regraft=True):
+    "Interchanges, and where none is a gain subtrees that move, many at once: yields each better fit."
+    for _ in range(MAX_ROUNDS):
+        swaps = interchanges(statements, fit, rate)
+        better = better_fit(statements, fit, swaps, ends_of_swap, interchanged, rate, 1)
+        if better is None and regraft:
+            moves = regrafts(statements, fit, rate)
+            better = better_fit(statements, fit, moves, ends_of, regrafted, rate, N_TRIES)
         if better is None:
             return
         fit = better
@@ -494,16 +640,16 @@ def distances_of_points(statements, n_dims, rng, offset=0.0, ridge=0.05, max_ite
 # ---- trees from scratch
 
 
-def improved(statements, fit, rate, progress=None):
-    "The fit after all interchanges; `progress` is called after every round."
-    for better in improve(statements, fit, rate):
+def improved(statements, fit, rate, progress=None, regraft=True):
+    "The fit after the search; `progress` is called after every round."
+    for better in improve(statements, fit, rate, regraft):
         fit = better
         if progress:
             progress(fit)
     return fit
 
 
-def with_new_tree(statements, others, rate, rng, progress=None):
+def with_new_tree(statements, others, rate, rng, progress=None, regraft=True):
     "The trees of `others` (a Fit or None) and one more, which starts from what they leave unexplained."
     n_dims, offset = (3, 0.0) if others is None else (2, others.margin)
     new = neighbour_joining(distances_of_points(statements, n_dims, rng, offset))
@@ -512,7 +658,7 @@ def with_new_tree(statements, others, rate, rng, progress=None):
     else:
         lengths = np.concatenate([others.lengths, np.full(len(new) - 1, 0.1)])
         start = fit_lengths(statements, [*others.parents, new], rate, lengths)
-    return improved(statements, start, rate, progress)
+    return improved(statements, start, rate, progress, regraft)
 
 
 def random_tree(n_leaves, rng):
@@ -524,30 +670,32 @@ def random_tree(n_leaves, rng):
     return root_at_first(edges, 2 * n_leaves - 2)
 
 
-def from_random_trees(statements, n_trees, rate, rng, progress=None):
-    """The best of several fits from random trees, found on some of the statements and then fitted to all.
+def from_random_trees(statements, found, rate, rng, progress=None, regraft=True):
+    """The fit `found` of several trees, or a better one from random trees.
 
-    Several trees have local optima that a start from one tree after the other often ends in.
+    Several trees have local optima that a start from one tree after the other often ends in. The random starts are
+    fitted to some of the statements, and the best of them to all if it is better than `found` on these.
     """
     few = statements
     if len(statements.count) > ROUGH:
         few = statements.take(np.sort(rng.permutation(len(statements.count))[:ROUGH])).compact()
     tried = []
     for _ in range(N_STARTS):
-        start = fit_lengths(few, [random_tree(statements.n_objects, rng) for _ in range(n_trees)], rate)
-        tried.append(improved(few, start, rate, progress))
+        start = fit_lengths(few, [random_tree(statements.n_objects, rng) for _ in found.parents], rate)
+        tried.append(improved(few, start, rate, progress, regraft=False))
     best = min(tried, key=lambda each: each.objective)
-    return improved(statements, fit_lengths(statements, best.parents, rate, best.lengths), rate, progress)
+    if best.objective >= fit_lengths(few, found.parents, rate, found.lengths).objective:
+        return found
+    other = fit_lengths(statements, best.parents, rate, best.lengths)
+    return min(found, improved(statements, other, rate, progress, regraft), key=lambda each: each.objective)
 
 
-def grow(statements, n_trees, rate, rng, fit=None, progress=None):
+def grow(statements, n_trees, rate, rng, fit=None, progress=None, regraft=True):
     "Add trees until there are so many."
     while fit is None or len(fit.parents) < n_trees:
-        alone = fit is None
-        fit = with_new_tree(statements, fit, rate, rng, progress)
-        if not alone:
-            other = from_random_trees(statements, len(fit.parents), rate, rng, progress)
-            fit = min(fit, other, key=lambda each: each.objective)
+        fit = with_new_tree(statements, fit, rate, rng, progress, regraft)
+        if len(fit.parents) > 1:
+            fit = from_random_trees(statements, fit, rate, rng, progress, regraft)
     return fit
 
 
@@ -610,6 +758,7 @@ class Chosen:
     rate: float
     n_trees: int
     spread: Spread | None
+    regraft: bool  # whether trees whose subtrees have moved predict at least as well
     loss: float  # mean log loss of the held-out answers
     fit: Fit  # to the other answers
 
@@ -642,13 +791,16 @@ def choose(statements, people, rate, n_trees, rng, rates, max_trees, share, prog
         return gain.sum() > np.sqrt(len(gain)) * gain.std()
 
     spread = None if people is None else FIRST_SPREAD
-    fit = grow(train, 1, 3.0 if rate == "auto" else rate, rng, progress=progress)
+    fit = grow(train, 1, 3.0 if rate == "auto" else rate, rng, progress=progress, regraft=False)
     if rate == "auto":
         fits = [(each, fit_lengths(train, fit.parents, each, fit.lengths)) for each in rates]
         rate, fit = min(fits, key=lambda each: test.count @ test.losses(each[1].margin))
+    other = improved(train, fit, rate, progress)
+    regraft = bool(test.count @ (test.losses(other.margin) - test.losses(fit.margin)) <= 0)
+    fit = other if regraft else fit
     best = losses(fit, spread)
     while len(fit.parents) < (max_trees if n_trees == "auto" else n_trees):
-        more = grow(train, len(fit.parents) + 1, rate, rng, fit, progress)
+        more = grow(train, len(fit.parents) + 1, rate, rng, fit, progress, regraft)
         found = losses(more, spread)
         if n_trees == "auto" and not is_better(found, best):
             break
@@ -666,7 +818,7 @@ def choose(statements, people, rate, n_trees, rng, rates, max_trees, share, prog
         common, best = losses(fit, None), tried[spread]
         if not is_better(best, common):
             spread, best = None, common
-    return Chosen(rate, len(fit.parents), spread, float(count @ best / count.sum()), fit)
+    return Chosen(rate, len(fit.parents), spread, regraft, float(count @ best / count.sum()), fit)
 
 
 def private_branches(splits):

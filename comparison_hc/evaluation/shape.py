@@ -233,11 +233,12 @@ class AnswerShape:
     table : pandas.DataFrame
         One row per shape and kind of split: `shape`, `title`, `held_out`, `agreement` (ties as half), `loss` (log
         loss), `ties`, and `worse`, `worse_low`, `worse_high`: how much more log loss than the best shape, with the
-        95% interval over the splits.
+        90% interval over the splits.
     shape : str
-        The simplest shape that is not surely worse than the best, by the first kind of split.
+        The simplest shape that is not surely worse than the best (its interval has 0 in it), by the first kind of
+        split.
     sentence : str
-        What that means.
+        What that means, and which shape is the best if it is another one.
     ceiling : dict or None
         As `repeat_ceiling` gives it.
     n_answers, n_objects : int
@@ -270,7 +271,7 @@ class AnswerShape:
         columns = {"shape": table.title, "held out": table.held_out, "agreement": table.agreement.map("{:.3f}".format)}
         columns["log loss"] = table.loss.map("{:.3f}".format)
         columns["more than the best"] = table.worse.map("{:.3f}".format)
-        columns["95% interval"] = [f"{a:.3f} to {b:.3f}" for a, b in zip(table.worse_low, table.worse_high)]
+        columns["90% interval"] = [f"{a:.3f} to {b:.3f}" for a, b in zip(table.worse_low, table.worse_high)]
         columns["ties"] = table.ties.map("{:.1%}".format)
         return type(table)(columns).reset_index(drop=True)
 
@@ -364,7 +365,7 @@ def answer_shape(
     table = pd.concat(tables, ignore_index=True)
     shape = _simplest(tables[0])
     about = repeat_ceiling(comparisons), len(comparisons), comparisons.n_objects
-    return AnswerShape(table, shape, f"{SHAPES[shape][1]}.".capitalize(), *about)
+    return AnswerShape(table, shape, _sentence(tables[0], shape), *about)
 
 
 def n_questions(comparisons):
@@ -402,10 +403,19 @@ def _summary(rows, kind):
     loss = values[:, :, 1]
     worse = loss - loss[:, [int(mean[:, 1].argmin())]]
     table["worse"] = worse.mean(axis=0)
-    table["worse_low"], table["worse_high"] = corrected_resampled_interval(worse, 0.25)
+    table["worse_low"], table["worse_high"] = corrected_resampled_interval(worse, 0.25, error=0.1)
     return table
 
 
 def _simplest(table):
     "The first shape whose log loss is not surely higher than that of the best."
     return table["shape"][table.worse_low <= 0].iloc[0]
+
+
+def _sentence(table, shape):
+    "What the shape means, and how sure that is."
+    best = table.loc[table.loss.idxmin()]
+    said = f"{SHAPES[shape][1]}.".capitalize()
+    if best["shape"] == shape:
+        return said
+    return f"{said} (The lowest log loss is that of {best.title}, but the difference may be chance.)"
