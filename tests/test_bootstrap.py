@@ -373,3 +373,15 @@ def test_the_command_writes_the_consensus_and_all_kinds(tmp_path, monkeypatch, c
     assert written.same_tree(found.consensus().dendrogram)
     for words in (["--support-kind", "exact"], ["--consensus", "c.nwk"]):
         assert main(["cluster", "a.csv", *words]) == 2 and "together with --support" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["points-al", "4-al-refined"])
+def test_methods_that_auto_may_choose_are_resampled_by_name(name):
+    "As the command does, and as `ComparisonHC` calls them."
+    from comparison_hc import ComparisonHC, load_dataset
+
+    answers = load_dataset("animals").triplets
+    tree = ComparisonHC(name).fit(answers).dendrogram_
+    by_name = bootstrap_support(tree, answers, name, 3)
+    by_function = bootstrap_support(tree, answers, lambda drawn: ComparisonHC(name).fit(drawn).dendrogram_, 3)
+    assert by_name.values.tolist() == by_function.values.tolist() and by_name.values.max() > 0

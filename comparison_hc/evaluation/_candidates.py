@@ -50,6 +50,9 @@ def check_model(model, comparisons, points=False):
 
 def as_builder(build):
     "A function from comparisons to a tree, from one or from the name of a passive method."
+    if isinstance(build, str) and build not in methods and build.removesuffix("-refined") in tree_names():
+        name = check_tree_name(build, "build")
+        return lambda comparisons: build_candidate(name, comparisons, 0, "build")
     if isinstance(build, str):
         return lambda comparisons: build_hierarchy(build, comparisons)[0]
     require(callable(build), "build", "the name of a method, or a function from answers to a Dendrogram", build)

@@ -153,7 +153,7 @@ def bootstrap_support(
     answers : Triplets, Quadruplets, or array_like of int of shape (m, 3) or (m, 4)
         The comparisons that it was built from.
     build : str or callable
-        Name of a passive method, or function from comparisons to a `Dendrogram` with the same leaves.
+        Name of a passive method, as of `ComparisonHC`, or function from comparisons to a `Dendrogram`.
     n_resamples : int, default 200
         Number of resampled trees, from 1 to 1,000,000.
     by : {"people", "answers"} or array_like of shape (m,), optional
