@@ -68,6 +68,7 @@ def written(path, header, rows, separator=","):
 
 
 USUAL = ["anchor,near,far", "Center,Answer,Other", "stim1,stim2,stim3", "target_center,target_left,target_right"]
+USUAL += ["i,j,k", "reference,object1,object2"]
 
 
 @pytest.mark.parametrize("header", USUAL)
@@ -88,6 +89,12 @@ def test_with_few_rows_it_says_so_and_can_be_overruled(tmp_path):
     with pytest.warns(InputWarning, match=r"\(uno, due, tre\) is taken for a header.*say header=False \(--header no\)"):
         assert len(read_comparisons(path)) == 3
     assert len(read_comparisons(path, header=False)) == 4 and len(read_comparisons(path, header=True)) == 3
+
+
+@pytest.mark.parametrize("text", ["4,5,6\n5,4,6\n", "car,bus,van\nbus,van,car\n", "first,second,third\n4,5,6\n5,4,6\n"])
+def test_names_that_come_again_are_no_header_and_words_above_numbers_are(tmp_path, text):
+    (tmp_path / "answers.csv").write_text(text)
+    assert len(read_comparisons(tmp_path / "answers.csv")) == 2
 
 
 def test_lonely_rows_below_make_it_an_answer_and_doubtful(tmp_path):
