@@ -7,22 +7,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from shared import by_name, refusals
+from shared import by_name, refusals, run
 
 from comparison_hc import ComparisonHC, Dendrogram, Quadruplets, Triplets, load_dataset
-from comparison_hc.cli._main import main
 from comparison_hc.dendrogram import random_tree
 from comparison_hc.evaluation import choose_clusters, evidence_cut, partition_evidence, unplaced_objects
 from comparison_hc.evaluation import clusters as module
 from comparison_hc.hierarchical import planted_hierarchy
 from comparison_hc.metrics import adjusted_rand_index
 from comparison_hc.oracles import sample_triplets
-
-
-def run(capsys, *words):
-    "(exit code, output, errors) of a call in this process."
-    code = main([*words])
-    return (code, *capsys.readouterr())
 
 
 def random_answers(n, m, rng, width=3):
