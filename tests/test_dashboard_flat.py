@@ -134,7 +134,7 @@ def test_where_nothing_can_be_computed(case):
 
 
 EXTREMES = {
-    "k > n/2": (dict(n=20, k=15, a=1.0), "single object"),
+    "k > n/2": (dict(n=20, k=15, a=1.0), "k > n/2"),
     "k = n": (dict(n=12, k=12, a=1.0), "every cluster is a single object"),
     "k = 1": (dict(n=20, k=1, a=1.0), "two clusters at least"),
     "many clusters": (dict(n=60, k=12, a=1.0), "remark 3"),
