@@ -28,18 +28,8 @@ settings.load_profile("same every time")
 
 # `pytest -m quick`: of every room the files that hold its main algorithms against their definitions, the gate, and the
 # command in this process. About a minute on two cores; no browser, no notebook, no figure of a paper.
-QUICK = {
-    "core": ["test_bad_input", "test_metrics", "test_numbering", "test_planted", "test_tree_layout"],
-    "hierarchical": ["test_hierarchical"],
-    "flat": ["test_flat_planted"],
-    "adaptive": ["test_adaptive_insertion"],
-    "link": ["test_link"],
-    "evaluation": ["test_embedding", "test_methods"],
-    "dashboards": ["test_dashboard_step"],
-    "elicitation": ["test_crowd"],
-    "reproduce": ["test_log"],
-    "command": ["test_compare_command", "test_trust_command"],
-}
+QUICK = """bad_input metrics numbering planted tree_drawing hierarchical flat_planted adaptive link embedding methods
+    dashboard_step crowd log compare_command trust_command"""
 
 
 def pytest_addoption(parser):
@@ -55,7 +45,7 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "quick: what is fast of every room, about a minute in all")
 
 
-QUICK_FILES = set(sum(QUICK.values(), []))
+QUICK_FILES = {f"test_{name}" for name in QUICK.split()}
 
 
 def pytest_ignore_collect(collection_path, config):

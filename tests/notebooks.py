@@ -15,23 +15,8 @@ import traceback
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-PRELOADED = [
-    "altair",
-    "sklearn.cluster",
-    "numba",
-    "execnb.shell",
-    "IPython.core.interactiveshell",
-    "nbdev.test",
-    "pandas",
-    "scipy.optimize",
-    "scipy.sparse.csgraph",
-    "scipy.stats",
-    "cvxpy",
-    "nbconvert",
-    "pyarrow.pandas_compat",
-    "sqlite3",
-    "IPython.core.oinspect",
-]
+PRELOADED = """altair sklearn.cluster numba execnb.shell IPython.core.interactiveshell nbdev.test pandas scipy.optimize
+    scipy.sparse.csgraph scipy.stats cvxpy nbconvert pyarrow.pandas_compat sqlite3 IPython.core.oinspect""".split()
 
 LONGEST = 400  # seconds for a notebook: one that waits for somebody must not hold up the whole suite
 

@@ -551,6 +551,12 @@ class Terminal:
         return text
 
 
+def typed(folder, text, *words):
+    "The command in a process that reads this text to its end."
+    environment = {**os.environ, "PYTHONIOENCODING": "utf-8"}
+    return subprocess.run([*CALL, "ask", *words], cwd=folder, input=text, capture_output=True, env=environment)
+
+
 def test_terminal_killed_in_the_middle_continues(tmp_path):
     "kill -9, Ctrl-C, a half-written line, the end of the input: no answer is lost, and the tree is right."
     tree = random_hierarchy(12, "split", 6)
@@ -575,19 +581,9 @@ def test_terminal_killed_in_the_middle_continues(tmp_path):
         assert "torn" in err
         assert "9 answers are in list-Ada.jsonl, the same command continues" in err
         assert "Traceback" not in err
-    done = subprocess.run(
-        [*CALL, "ask", *words],
-        cwd=tmp_path,
-        input="t\nnonsense\nu\n",
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
-    )
-    assert done.returncode == 0
-    assert "Please type" in done.stdout
-    assert "The same command continues" in done.stdout
-    assert "level" in done.stdout
+    done = typed(tmp_path, b"t\nnonsense\nu\n", *words)
+    said = (b"Please type", b"The same command continues", b"level")
+    assert done.returncode == 0 and all(words in done.stdout for words in said)
     n_before = len(read_journal(journal).answers)
     assert n_before == (8 if os.name == "posix" else 3)
     last = Terminal(tmp_path, *words, "--out", "t.nwk", "--answers-out", "a.csv")
@@ -644,13 +640,7 @@ def test_bad_words_are_one_line(words, says, tmp_path, monkeypatch, capsys):
 
 def test_words_of_the_terminal_that_are_no_answers(tmp_path):
     "Bytes that are no text, empty lines, other numbers: asked again, nothing recorded."
-    done = subprocess.run(
-        [*CALL, "ask", "--journal", "j.jsonl"],
-        cwd=tmp_path,
-        input=b"\xff\xfe\n\n4\nyes\n-1\n1\n",
-        capture_output=True,
-        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
-    )
+    done = typed(tmp_path, b"\xff\xfe\n\n4\nyes\n-1\n1\n", "--journal", "j.jsonl")
     assert done.returncode == 0 and done.stderr == b"" and done.stdout.count(b"Please type") == 5
     assert [answer.answer for answer in read_journal(tmp_path / "j.jsonl").answers] == [1]
 

@@ -103,13 +103,8 @@ def test_old_answers(old, tmp_path):
 def test_old_runs(old, monkeypatch):
     monkeypatch.setattr(example_run, "__module__", "comparison_hc.reproduce.experiments")  # where it was
     path, seen = old("experiment.jsonl"), []
-    table = run_experiment(
-        example_run,
-        parameter_grid(ratio=[1.0, 2.0], p=0.5, n_pure=1, repetition=0),
-        path,
-        seed=3,
-        progress=lambda done, total: seen.append((done, total)),
-    )
+    grid = parameter_grid(ratio=[1.0, 2.0], p=0.5, n_pure=1, repetition=0)
+    table = run_experiment(example_run, grid, path, seed=3, progress=lambda *done: seen.append(done))
     assert seen == [(2, 2)] and table.answers.tolist() == [178, 177] and table.seconds.tolist() == [1.382209, 0.024627]
     assert path.read_bytes() == (OLD / "experiment.jsonl").read_bytes()
     grid = parameter_grid(ratio=[1.0, 2.0, 3.0], p=0.5, n_pure=1, repetition=0)

@@ -87,13 +87,8 @@ def there(request, whole_suite):
 
 def test_large_libraries_come_with_what_needs_them_and_missing_ones_are_said(there):
     steps = list(there[0].items())
-    assert steps[:5] == [
-        ("a tree", []),
-        ("a file, written anew", []),
-        ("a live page", []),
-        ("a table", ["pandas"]),
-        ("an estimator", ["pandas", "scikit-learn"]),
-    ]
+    assert steps[:3] == [("a tree", []), ("a file, written anew", []), ("a live page", [])]
+    assert steps[3:5] == [("a table", ["pandas"]), ("an estimator", ["pandas", "scikit-learn"])]
     said = [sentence for sentence, _ in steps[5:]]
     assert len(said) == 2 and all("does not run in a browser" in sentence for sentence in said)
     assert "cvxpy" in said[0] and "vl-convert-python" in said[1]
@@ -163,24 +158,12 @@ def test_whole_numbers_are_said_to_have_64_bits():
     assert not found, "write np.int64, and bincount, repeat of core.compat: " + "; ".join(found)
 
 
-@pytest.mark.parametrize(
-    "planted",
-    [
-        "x.astype(int)",
-        "x.astype('int')",
-        "x.astype(dtype=int)",
-        "x.astype(np.int_)",
-        "x.sum(axis=0, dtype=int)",
-        "np.zeros(n, int)",
-        "np.cumsum(x, dtype=np.intc)",
-        "np.fromiter(x, int)",
-        "x.view(int)",
-        "pd.Series(x, dtype='int')",
-        "y = np.arange(n) * n**2",
-        "y = 3 ** np.arange(n)",
-        "np.bincount(x)",
-    ],
-)
+PLANTED = "x.astype(int) | x.astype('int') | x.astype(dtype=int) | x.astype(np.int_) | x.sum(axis=0, dtype=int)"
+PLANTED += " | np.zeros(n, int) | np.cumsum(x, dtype=np.intc) | np.fromiter(x, int) | x.view(int) | np.bincount(x)"
+PLANTED += " | pd.Series(x, dtype='int') | y = np.arange(n) * n**2 | y = 3 ** np.arange(n)"
+
+
+@pytest.mark.parametrize("planted", PLANTED.split(" | "))
 def test_a_narrow_number_is_found_in_every_form(planted):
     assert len(list(narrow_calls(planted))) == 1
     for other in ("x.astype(np.int64)", "np.arange(n, dtype=np.int64) * n", "isinstance(x, int)", "np.repeat('i', 2)"):
