@@ -22,7 +22,6 @@ from comparison_hc.core.validation import InputError
 
 RIGHT = "def count(n):\n    m = n * (n - 1) // 2\n    return m * (m - 1) // 2"
 DOUBLE = "def double(n):\n    return 2 * count(n)"
-REWRITE = "import comparison_hc.classroom.checking as c\nc.expect_equal = print\ndef count(n):\n    return -1"
 NAME = "count-twice"
 
 

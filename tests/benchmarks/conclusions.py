@@ -26,7 +26,6 @@ from comparison_hc.evaluation.model_selection import signed_correctness
 from comparison_hc.metrics import adjusted_rand_index
 from comparison_hc.whatif.designs import study_rows
 
-UNLABELLED = ("food", "eggs30", "material")  # answers of people; the last two are files of tests
 ANSWERED, WITH_FEATURES = ("animals", "car"), ("zoo", "glass", "iris", "wine", "digits")
 MOST_OBJECTS, QUESTIONS, SLIPS = 60, 4000, 0.15
 
