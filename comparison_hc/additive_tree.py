@@ -16,11 +16,12 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
-from .comparisons import apply_responses, as_comparisons
+from .comparisons import Triplets, apply_responses, as_comparisons
 from .core import additive as engine
 from .core import tree_drawing as drawing
 from .core.parallel import on_one_thread
 from comparison_hc.core.validation import (
+    InputWarning,
     as_array,
     as_rng,
     check_choice,
@@ -268,7 +269,7 @@ class AdditiveTree(BaseEstimator):
         self,
         X: Any,
         y: Any = None,
-        kind: str = "comparisons",
+        kind: str = "auto",
         person: ArrayLike | None = None,
         progress: Callable[[int, float], Any] | None = None,
     ) -> AdditiveTree:
@@ -282,8 +283,9 @@ class AdditiveTree(BaseEstimator):
         y : array_like of shape (m,), optional
             Responses of 1 and −1, or booleans: where it is −1 or False, the second pair of a comparison is the closer.
             Anything else is ignored, as in scikit-learn.
-        kind : {"comparisons", "odd-one-out", "central"}, default "comparisons"
-            What a row says.
+        kind : {"auto", "comparisons", "odd-one-out", "central"}, default "auto"
+            What a row says. With "auto" triplets that were read from odd-one-out or most-central responses are these
+            responses again, and other rows are comparisons.
         person : array_like of shape (m,), optional
             Who gave each answer; by default the respondents of `X`. Used with `per_person` only.
         progress : callable, optional
@@ -304,6 +306,8 @@ class AdditiveTree(BaseEstimator):
         per_person, rng = check_flag(self.per_person, "per_person"), as_rng(self.rng)
         for name in ("people_", "person_lengths_", "spread_"):  # of a fit before
             vars(self).pop(name, None)
+        check_choice(kind, "kind", ("auto", *KINDS))
+        X, kind = _as_asked(X, kind)
         X = apply_responses(X, y) if kind == "comparisons" else X
         answers, statements, number = _statements(X, kind)
         self.names_, self.kind_ = tuple(answers.object_names), kind
@@ -488,7 +492,7 @@ class AdditiveTree(BaseEstimator):
         from comparison_hc.core.additive_posterior import draw_trees
 
         n_sweeps, rng = check_integer(n_sweeps, "n_sweeps", 10), as_rng(rng)
-        statements, _ = self._answers(X)
+        _, statements, _ = self._answers(X)
         parents, lengths = [tree.parent for tree in self.trees_], np.concatenate([t.lengths for t in self.trees_])
         drawn = draw_trees(statements, parents, lengths, self.rate_, n_sweeps, rng, check_progress(progress))
         kept = (engine.splits_as_bits(splits) for sweep, (_, splits, _) in enumerate(drawn) if sweep >= n_sweeps // 5)
@@ -549,8 +553,7 @@ class AdditiveTree(BaseEstimator):
         from comparison_hc.core.parallel import check_workers, map_in_order, until_interrupted
 
         rngs = as_rng(rng).spawn(check_integer(n_bootstrap, "n_bootstrap", 1))
-        statements, number = self._answers(X)
-        answers = as_comparisons(X, weighted=True, argument="X")
+        answers, statements, number = self._answers(X)
         weights = np.ones(len(number)) if answers.weights is None else answers.weights
         check_choice(by, "by", ("rows", "people", "questions"))
         units = dict(rows=np.arange(len(number)), questions=statements.question[number]).get(by)
@@ -569,10 +572,11 @@ class AdditiveTree(BaseEstimator):
 
     def _answers(self, X):
         self._fitted()
+        X = X if self.kind_ == "comparisons" else _as_asked(X, "auto")[0]
         answers, statements, number = _statements(X, self.kind_)
         n = len(self.names_)
         require(answers.n_objects == n, "X", f"about the {n} objects of the fit", f"{answers.n_objects} objects")
-        return statements, number
+        return answers, statements, number
 
     def to_frame(self, support: Sequence[ArrayLike] | None = None) -> DataFrame:
         """Return the inner branches as a table.
@@ -660,9 +664,33 @@ class AdditiveTree(BaseEstimator):
         return drawing.drawing_axes(drawing.draw_beside(self.trees_, layout, **options), ax)
 
 # %% ../nbs/additive/01_additive_tree.ipynb #additive-13
+_TWINS = {"odd-one-out": ([1, 0, 2], [2, 0, 1]), "central": ([2, 1, 0], [1, 0, 2])}  # the second triplet, the response
+
+
+def _as_asked(X, kind):
+    "(rows, kind): two triplets of one response about three objects are that response again, if kind is auto."
+    asked = getattr(getattr(X, "reading", None), "kind", None)
+    if kind != "auto" or asked not in _TWINS:
+        return X, "comparisons" if kind == "auto" else kind
+    twin, order = _TWINS[asked]
+    fields = [each for each in (X.respondents, X.weights) if each is not None]
+    even = len(X) % 2 == 0 and np.array_equal(X.array[::2][:, twin], X.array[1::2])
+    if not even or any(np.any(each[::2] != each[1::2]) for each in fields):
+        message = f"X has triplets of {asked} responses, but not both of each: they are fitted as independent answers"
+        warn(message, InputWarning, stacklevel=3)
+        return X, "comparisons"
+    return _responses_of(X, asked), asked
+
+
+def _responses_of(triplets, kind):
+    "Responses about three objects, from the two triplets of each, which follow each other."
+    respondents, weights = (None if each is None else each[::2] for each in (triplets.respondents, triplets.weights))
+    array = triplets.array[::2][:, _TWINS[kind][1]]
+    return Triplets(array, triplets.n_objects, triplets.names, respondents, weights)
+
+
 def _statements(X, kind):
     "(answers, statements, number of the statement of each row)."
-    require(isinstance(kind, str) and kind in KINDS, "kind", f"one of {', '.join(map(repr, KINDS))}", kind)
     answers = as_comparisons(X, weighted=True, argument="X")
     require(answers.n_objects >= 4, "X", "about at least four objects", f"{answers.n_objects} objects")
     rows = answers.array

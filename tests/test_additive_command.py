@@ -13,6 +13,8 @@ from shared import refused, run
 from test_tree_drawing import read
 
 from comparison_hc import AdditiveTree, Dendrogram, InputError, Triplets, load_dataset, read_comparisons
+from comparison_hc.additive_tree import _responses_of
+from comparison_hc.core.validation import InputWarning
 from comparison_hc.evaluation import Result, save_result
 from comparison_hc.evaluation import _additive as additive
 from comparison_hc.evaluation.report import result_lines
@@ -101,10 +103,29 @@ def test_statements_are_fitted_as_statements(animals, tmp_path, monkeypatch, cap
 @pytest.mark.parametrize("kind, make", [("central", Triplets.from_central), ("odd-one-out", Triplets.from_odd_one_out)])
 def test_statements_come_back_from_their_triplets(kind, make):
     rows = np.argsort(np.random.default_rng(0).random((30, 7)), axis=1)[:, :3]
-    again = additive.as_statements(make(rows, weights=np.arange(1.0, 31)), kind)
+    again = _responses_of(make(rows, weights=np.arange(1.0, 31)), kind)
     np.testing.assert_array_equal(again.array[:, 0], rows[:, 0])
     np.testing.assert_array_equal(np.sort(again.array[:, 1:]), np.sort(rows[:, 1:]))
     np.testing.assert_array_equal(again.weights, np.arange(1.0, 31))
+
+
+@pytest.mark.parametrize("kind", ["central", "odd-one-out"])
+def test_responses_that_were_read_are_fitted_as_responses(tmp_path, kind):
+    "Without a word about their kind; and half of them is pointed out."
+    rows = np.argsort(np.random.default_rng(1).random((150, 8)), axis=1)[:, :3]
+    path = tmp_path / "a.csv"
+    path.write_text(f"{kind.split('-')[0]},a,b\n" + "".join(",".join(f"o{i}" for i in row) + "\n" for row in rows))
+    given = read_comparisons(path, kind=kind)
+    model, same = AdditiveTree(n_trees=1).fit(given), AdditiveTree(n_trees=1).fit(Triplets(rows, 8), kind=kind)
+    np.testing.assert_array_equal(model.distances_, same.distances_)
+    assert model.kind_ == kind and model.rate_ == same.rate_
+    for mine, other in zip(model.support(given, 5), same.support(Triplets(rows, 8), 5), strict=True):
+        np.testing.assert_array_equal(mine, other)
+    told = AdditiveTree(n_trees=1).fit(given, kind="comparisons")
+    assert told.kind_ == "comparisons" and not np.array_equal(told.distances_, model.distances_)
+    told.support(given, 2)
+    with pytest.warns(InputWarning, match=f"triplets of {kind} responses, but not both of each"):
+        assert AdditiveTree(n_trees=1).fit(given.take(np.arange(101))).kind_ == "comparisons"
 
 
 def test_support_of_a_branch_is_the_share_of_fits_that_split_the_leaves_so():

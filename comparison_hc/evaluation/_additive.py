@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from ..comparisons import Triplets
 from ..core import tree_drawing as drawing
 from ..core.io import csv_text
 from ..dendrogram import Dendrogram
@@ -50,19 +49,11 @@ def branch_support(trees, drawn):
     )
 
 
-def as_statements(triplets, kind):
-    "Statements of three objects again, from the two triplets that were made of each (`from_central` and its like)."
-    pairs = triplets.array.reshape(-1, 2, 3)
-    order = [1, 0, 2] if kind == "central" else [2, 0, 1]
-    weights = None if triplets.weights is None else triplets.weights[::2]
-    return Triplets(pairs[:, 0, order], triplets.n_objects, triplets.names, weights=weights)
-
-
 def fit_trees(comparisons, kind="comparisons", n_trees="auto", rate="auto", rng=0):
     "A fitted `AdditiveTree`; with a kind of statements, of triplets that follow each other in twos."
-    from ..additive_tree import AdditiveTree
+    from ..additive_tree import AdditiveTree, _responses_of
 
-    rows = comparisons if kind == "comparisons" else as_statements(comparisons, kind)
+    rows = comparisons if kind == "comparisons" else _responses_of(comparisons, kind)
     return AdditiveTree(n_trees=n_trees, rate=rate, rng=rng).fit(rows, kind=kind)
 
 
