@@ -5,6 +5,8 @@ import base64
 import json
 import os
 import re
+import shutil
+import subprocess
 import zlib
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -14,11 +16,14 @@ from string import Template
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import strategies as st
+from scipy.spatial.distance import cdist
 
 from comparison_hc.core.validation import InputError
 from comparison_hc.dendrogram import Dendrogram, random_tree
+from comparison_hc.link.merge import rings_and_disks
 
 NO_DATA = "COMPARISON_HC_DATA names no folder with the data"
 needs_data = pytest.mark.skipif(not os.environ.get("COMPARISON_HC_DATA"), reason=NO_DATA)
@@ -44,7 +49,23 @@ def by_name(call, name, *arguments, **options):
     return lambda value: call(*arguments, **options, **{name: value})
 
 
-# ---- trees and similarities
+# ---- answers, trees and similarities
+
+
+def named(answers):
+    "Answers as tuples of names."
+    called = answers.object_names
+    return [tuple(called[i] for i in row) for row in answers.array.tolist()]
+
+
+def task_table(seed, n=24):
+    "Rings and disks, a task to learn a linkage from, as a table."
+    points, labels = rings_and_disks(n, seed)
+    return pd.DataFrame(points, columns=["x", "y"]).assign(kind=[f"k{label}" for label in labels])
+
+
+def as_task(frame):
+    return cdist(frame[["x", "y"]], frame[["x", "y"]]), frame["kind"].tolist()
 
 
 @st.composite
@@ -190,6 +211,25 @@ def answered_page(kind, browser, name, folder, **start):
     worker.close()
     page.is_clean(path.as_uri())
     window.close()
+
+
+def live_page(kind, name, **start):
+    "A fixture: the live page, shared by the tests of a file; each leaves it in a state of its own."
+
+    @pytest.fixture(scope="module")
+    def live(browser, tmp_path_factory):
+        with answered_page(kind, browser, name, tmp_path_factory.mktemp("page"), **start) as page:
+            yield page
+
+    return live
+
+
+def assert_javascript(text, folder):
+    "By Node, if it is installed."
+    node = shutil.which("node") or pytest.skip("node is not installed")
+    (folder / "checked.mjs").write_text(text, encoding="utf-8")
+    done = subprocess.run([node, "--check", folder / "checked.mjs"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 def linear_light(colours, is_dark=False):

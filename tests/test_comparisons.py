@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from shared import named
 
 from comparison_hc.comparisons import (
     Quadruplets,
@@ -85,16 +86,10 @@ def sides(row):
 # ---- files
 
 
-def as_named(some):
-    "Answers as tuples of names, in order."
-    called = some.object_names
-    return [tuple(called[i] for i in row) for row in some.array.tolist()]
-
-
 def same_answers(one, other):
     "Same answers by name in the same order, same respondents, same set of names."
     who = [None if c.respondents is None else list(map(str, c.respondents)) for c in (one, other)]
-    return as_named(one) == as_named(other) and who[0] == who[1] and set(one.object_names) == set(other.object_names)
+    return named(one) == named(other) and who[0] == who[1] and set(one.object_names) == set(other.object_names)
 
 
 def write(some, path):
@@ -139,8 +134,8 @@ def test_without_a_header_and_without_a_list_of_objects(tmp_path_factory, ending
     back = read_comparisons(
         path, some.kind, header=False, respondent=None if some.respondents is None else frame.shape[1] - 1
     )
-    assert as_named(back) == as_named(some)
-    assert set(back.object_names) == {name for row in as_named(some) for name in row}
+    assert named(back) == named(some)
+    assert set(back.object_names) == {name for row in named(some) for name in row}
 
 
 @settings(max_examples=40)
@@ -153,7 +148,7 @@ def test_the_order_of_lines_does_not_change_the_objects(tmp_path_factory, some, 
     shuffled = order.sample(lines, len(lines))
     path.write_text("\n".join(shuffled) + "\n")
     second = read_comparisons(path, some.kind, header=False)
-    assert first.names == second.names and Counter(as_named(first)) == Counter(as_named(second))
+    assert first.names == second.names and Counter(named(first)) == Counter(named(second))
 
 
 def test_numbers_are_sorted_as_numbers(tmp_path):
@@ -176,7 +171,7 @@ def test_the_habits_of_other_programs(tmp_path, start, end, separator):
     path.write_bytes(
         start + end.join([separator.join(row) for row in ([b"p1", b"p2", b"p3"], [b"p2", b"p1", b"p3"])]) + end
     )
-    assert as_named(read_comparisons(path)) == [("p1", "p2", "p3"), ("p2", "p1", "p3")]
+    assert named(read_comparisons(path)) == [("p1", "p2", "p3"), ("p2", "p1", "p3")]
 
 
 # ---- conversions
@@ -534,7 +529,7 @@ def test_objects_that_are_called_like_the_columns_survive_a_round_trip(tmp_path)
 
 def test_column_names_imply_a_header(tmp_path):
     (tmp_path / "named.csv").write_text("near,far,who,me\ndog,cat,Ada,wolf\n")
-    assert as_named(read_comparisons(tmp_path / "named.csv", columns=["me", "near", "far"], respondent="who")) == [
+    assert named(read_comparisons(tmp_path / "named.csv", columns=["me", "near", "far"], respondent="who")) == [
         ("wolf", "dog", "cat")
     ]
 
@@ -567,7 +562,7 @@ def test_whole_numbers_in_a_table_with_gaps_elsewhere(tmp_path):
     pd.DataFrame({"i": [1.0, 2.0], "j": ["01", "nan"], "k": [3, 4], "seconds": [1.5, None]}).to_parquet(
         tmp_path / "t.parquet"
     )
-    assert as_named(read_comparisons(tmp_path / "t.parquet", columns=["i", "j", "k"])) == [
+    assert named(read_comparisons(tmp_path / "t.parquet", columns=["i", "j", "k"])) == [
         ("1", "01", "3"),
         ("2", "nan", "4"),
     ]

@@ -5,7 +5,7 @@ import re
 
 import numpy as np
 import pytest
-from shared import answered_page
+from shared import live_page
 from test_dashboard_browser import Page
 
 from comparison_hc.core.validation import InputError
@@ -105,11 +105,7 @@ class AdditivePage(Page):
     values = AdditiveSettings.values("live")
 
 
-@pytest.fixture(scope="module")
-def live(browser, tmp_path_factory):
-    "The page, shared by the tests below."
-    with answered_page(AdditivePage, browser, "additive", tmp_path_factory.mktemp("page")) as page:
-        yield page
+live = live_page(AdditivePage, "additive")
 
 
 def test_a_move_shows_other_pictures_soon(live):

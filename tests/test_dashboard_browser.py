@@ -7,8 +7,7 @@ from urllib.parse import urlencode
 
 import numpy as np
 import pandas as pd
-import pytest
-from shared import answered_page
+from shared import live_page
 
 from comparison_hc.dashboards.planted import planted_data
 from comparison_hc.dashboards.planted_page import PAGE
@@ -164,11 +163,7 @@ class Page:
         assert elsewhere == [] and self.complaints == []
 
 
-@pytest.fixture(scope="module")
-def live(browser, tmp_path_factory):
-    "The live page, shared by the tests below; each leaves it in a state of its own."
-    with answered_page(Page, browser, "planted", tmp_path_factory.mktemp("page")) as page:
-        yield page
+live = live_page(Page, "planted")
 
 
 def shown(settings):

@@ -1,7 +1,6 @@
 "The dashboard of flat clusters in headless Chromium: served, moved, with extremes and background work, and as a file."
 
-import pytest
-from shared import answered_page
+from shared import live_page
 from test_dashboard_browser import Page
 
 from comparison_hc.dashboards.flat import flat_data
@@ -38,11 +37,7 @@ class FlatPage(Page):
         )
 
 
-@pytest.fixture(scope="module")
-def live(browser, tmp_path_factory):
-    "The live page, shared by the tests below; each leaves it in a state of its own."
-    with answered_page(FlatPage, browser, "flat", tmp_path_factory.mktemp("page"), **START) as page:
-        yield page
+live = live_page(FlatPage, "flat", **START)
 
 
 def test_the_first_picture_is_the_pure_functions(live):

@@ -4,7 +4,7 @@ import statistics
 
 import numpy as np
 import pytest
-from shared import answered_page
+from shared import live_page
 from test_dashboard_browser import Page
 
 from comparison_hc.dashboards.link import link_data
@@ -58,11 +58,7 @@ class LinkPage(Page):
         )
 
 
-@pytest.fixture(scope="module")
-def opened(browser, tmp_path_factory):
-    "The live page, shared by the tests below."
-    with answered_page(LinkPage, browser, "link", tmp_path_factory.mktemp("page")) as page:
-        yield page
+opened = live_page(LinkPage, "link")
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from shared import answered_page
+from shared import live_page
 from test_dashboard_browser import Page
 
 from comparison_hc.dashboards.plan import (
@@ -112,11 +112,7 @@ class PlanPage(Page):
         return f"Best is {best}" in self.advice() and len(shown) == len(QUESTIONS) and near
 
 
-@pytest.fixture(scope="module")
-def live(browser, tmp_path_factory):
-    "The live page, shared by the tests below."
-    with answered_page(PlanPage, browser, "plan", tmp_path_factory.mktemp("page")) as page:
-        yield page
+live = live_page(PlanPage, "plan")
 
 
 def test_moves_that_simulate_nothing_and_moves_that_do(live):

@@ -1,7 +1,6 @@
 "The page that steps through an insertion, in headless Chromium: served, stepped by keys and buttons, and as a file."
 
-import pytest
-from shared import answered_page
+from shared import live_page
 from test_dashboard_browser import Page
 
 from comparison_hc.dashboards.record import LETTERS, StepSettings
@@ -71,11 +70,7 @@ def through_the_last_item(page, settings):
     assert page.at() == start and page.candidates() == candidates(last, 0)
 
 
-@pytest.fixture(scope="module")
-def live(browser, tmp_path_factory):
-    "The live page, shared by the tests below."
-    with answered_page(StepPage, browser, "step", tmp_path_factory.mktemp("page")) as page:
-        yield page
+live = live_page(StepPage, "step")
 
 
 def test_keys_go_through_the_last_insertion(live):

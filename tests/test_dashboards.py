@@ -2,7 +2,6 @@
 
 import json
 import re
-import subprocess
 import sys
 import threading
 from dataclasses import fields, replace
@@ -17,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from shared import contrasts, least_difference, read_static_page, read_static_twin
+from shared import assert_javascript, contrasts, least_difference, read_static_page, read_static_twin
 
 from comparison_hc import InputError
 from comparison_hc.core.plotting import tree_layout
@@ -392,16 +391,9 @@ def test_the_static_twin_stores_the_setting_with_which_the_page_begins(name):
 
 
 def test_the_front_end_is_javascript_and_fits_the_eye(tmp_path):
-    import shutil
-
     for name in ("dashboard.mjs", "dashboard.css"):
         assert all(len(line) <= 120 for line in page.static_text(name).splitlines()), name
-    node = shutil.which("node")
-    if node is None:
-        pytest.skip("node is not installed")
-    (tmp_path / "dashboard.mjs").write_text(page.static_text("dashboard.mjs"), encoding="utf-8")
-    done = subprocess.run([node, "--check", tmp_path / "dashboard.mjs"], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    assert_javascript(page.static_text("dashboard.mjs"), tmp_path)
 
 
 # ---- the curve, and what a page offers beside its picture

@@ -7,23 +7,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.spatial.distance import cdist
-from shared import refused, run
+from shared import as_task, refused, run, task_table
 
 from comparison_hc.core.validation import InputError
 from comparison_hc.evaluation import learn_model, load_model
 from comparison_hc.evaluation._task_tables import Task, read_feature_tasks
-from comparison_hc.link.merge import rings_and_disks
-
-
-def table(seed, n=24):
-    "One task as a table."
-    points, labels = rings_and_disks(n, seed)
-    return pd.DataFrame(points, columns=["x", "y"]).assign(kind=[f"k{label}" for label in labels])
-
-
-def as_task(frame):
-    return cdist(frame[["x", "y"]], frame[["x", "y"]]), frame["kind"].tolist()
 
 
 @pytest.fixture
@@ -32,7 +20,7 @@ def files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = [f"task {seed}.csv" for seed in range(5)]
     for seed, name in enumerate(names):
-        table(seed).to_csv(name, index=False)
+        task_table(seed).to_csv(name, index=False)
     return names
 
 
@@ -44,19 +32,21 @@ def test_learn_and_cluster(files, capsys):
     assert "held out once" in out and "without an interval" in out and "always average" in out
     one = load_model("model.json")
     assert one == learn_model(
-        [Task(name, *as_task(table(seed))) for seed, name in enumerate(files[:4])], measure=one.measure, how=one.how
+        [Task(name, *as_task(task_table(seed))) for seed, name in enumerate(files[:4])],
+        measure=one.measure,
+        how=one.how,
     )
     assert set(one.how["files"]) == set(files[:4]) and len(one.how["files"][files[0]]) == 64
     typed = "comparison-hc learn " + " ".join(map(repr, files[:4])) + " --out model.json"
     assert one.how["command"].startswith(typed)
-    new = table(4)[["y", "x"]]  # another order, no classes
+    new = task_table(4)[["y", "x"]]  # another order, no classes
     new.insert(0, "id", [f"thing {i}" for i in range(24)])
     new.to_csv("new.csv", index=False)
     written = [word for end in ("html", "nwk", "json", "csv") for word in ("--out", f"tree.{end}")]
     words = ["cluster", "new.csv", "--linkage", "model.json", "--clusters", 3, "--labels-out", "labels.csv", *written]
     code, out, err = run(capsys, *words)
     assert code == 0 and err == "" and "α = " in out and "gain on tasks held out" in out and "x, y" in out
-    tree = one.hierarchy(as_task(table(4))[0])
+    tree = one.hierarchy(as_task(task_table(4))[0])
     data = json.loads(Path("tree.json").read_text())
     assert data["linkage"] == tree.linkage_matrix.tolist() and data["names"][:2] == ["thing 0", "thing 1"]
     assert len(pd.read_csv("labels.csv")) == 24 and pd.read_csv("labels.csv")["cluster"].nunique() == 3
@@ -65,14 +55,14 @@ def test_learn_and_cluster(files, capsys):
 
 def test_distances_and_their_classes(files, capsys):
     for seed in range(3):
-        D, labels = as_task(table(seed))
+        D, labels = as_task(task_table(seed))
         names = [f"o{i}" for i in range(24)]
         pd.DataFrame(D, names, names).to_csv(f"D{seed}.csv")
         pd.DataFrame({"object": names, "class": labels}).to_csv(f"L{seed}.csv", index=False)
     labels = [word for seed in range(2) for word in ("--labels", f"L{seed}.csv")]
     assert run(capsys, "learn", "D0.csv", "D1.csv", *labels, "--out", "m.json")[0] == 0
     assert load_model("m.json").measure is None
-    by_features = learn_model([as_task(table(seed)) for seed in range(2)])
+    by_features = learn_model([as_task(task_table(seed)) for seed in range(2)])
     assert load_model("m.json").alpha == by_features.alpha
     code, out, _ = run(capsys, "cluster", "D2.csv", "--linkage", "m.json", "--truth", "L2.csv", "--clusters", 4)
     assert code == 0 and "adjusted Rand index" in out
@@ -84,7 +74,7 @@ def test_distances_and_their_classes(files, capsys):
 
 def test_two_groups_of_features(files, capsys):
     for seed, name in enumerate(files[:3]):
-        table(seed).assign(z=np.random.default_rng(seed).random(24)).to_csv(name, index=False)
+        task_table(seed).assign(z=np.random.default_rng(seed).random(24)).to_csv(name, index=False)
     words = ["learn", *files[:3], "--label", "kind", "--metrics", "x,y", "z", "--out", "m.json"]
     assert run(capsys, *words)[0] == 0
     one = load_model("m.json")
@@ -97,7 +87,7 @@ def test_two_groups_of_features(files, capsys):
 
 
 def test_a_feature_is_a_number_as_other_programs_write_it(files, capsys):
-    table(0).assign(z=["1_0", *range(23)]).to_csv(files[0], index=False)
+    task_table(0).assign(z=["1_0", *range(23)]).to_csv(files[0], index=False)
     assert "a finite number" in refused(
         capsys, "learn", files[0], "--features", "x,z", "--label", "kind", "--out", "m.json"
     )
@@ -171,7 +161,7 @@ def test_columns_without_names(files, capsys):
         frame.to_csv(f"bare {name}", index=False, header=False)
     code, out, _ = run(capsys, "learn", *[f"bare {name}" for name in files[:2]], "--out", "m.json")
     assert code == 0 and "column '2' (the last column)" in out
-    assert load_model("m.json").alpha == learn_model([as_task(table(seed)) for seed in range(2)]).alpha
+    assert load_model("m.json").alpha == learn_model([as_task(task_table(seed)) for seed in range(2)]).alpha
 
 
 def test_a_named_class_column_need_not_be_last(tmp_path):

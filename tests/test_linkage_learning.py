@@ -4,12 +4,11 @@ import json
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.spatial.distance import cdist
 from scipy.special import stdtrit
+from shared import as_task, task_table
 
 from comparison_hc.core.stats import proportion_interval
 from comparison_hc.core.validation import InputError
@@ -23,20 +22,10 @@ from comparison_hc.evaluation.linkage_learning import (
 )
 from comparison_hc.link.learning import learn_linkage
 from comparison_hc.link.losses import PiecewiseLoss
-from comparison_hc.link.merge import alpha_linkage, beta_linkage, rings_and_disks
+from comparison_hc.link.merge import alpha_linkage, beta_linkage
 from comparison_hc.metrics import majority_loss, pruning_loss
 
 NAMES = ("single", "complete", "average")
-
-
-def table(seed, n=24):
-    "One task as a table."
-    points, labels = rings_and_disks(n, seed)
-    return pd.DataFrame(points, columns=["x", "y"]).assign(kind=[f"k{label}" for label in labels])
-
-
-def as_task(frame):
-    return cdist(frame[["x", "y"]], frame[["x", "y"]]), frame["kind"].tolist()
 
 
 # ---- the held-out gain
@@ -76,7 +65,7 @@ def test_of_several_lists_the_first_with_the_least_average(one, other):
 
 
 def test_held_out_is_learning_again():
-    tasks = [as_task(table(seed)) for seed in range(4)]
+    tasks = [as_task(task_table(seed)) for seed in range(4)]
     model = learn_model(tasks)
     for t, (D, labels) in enumerate(tasks):
         alpha = learn_linkage(tasks[:t] + tasks[t + 1 :]).parameter
@@ -179,20 +168,20 @@ def test_equal_gains_say_so():
 
 @pytest.fixture(scope="module")
 def model():
-    return learn_model([as_task(table(seed)) for seed in range(4)], how={"version": "1", "files": {"a": "0"}})
+    return learn_model([as_task(task_table(seed)) for seed in range(4)], how={"version": "1", "files": {"a": "0"}})
 
 
 def test_round_trip_keeps_every_bit(model, tmp_path):
     path = tmp_path / "model.json"
     measured = learn_model(
-        [as_task(table(seed)) for seed in range(2)], ("average", "complete"), measure=FeatureMetric((("x", "y"),))
+        [as_task(task_table(seed)) for seed in range(2)], ("average", "complete"), measure=FeatureMetric((("x", "y"),))
     )
     for one in (model, measured):
         save_model(one, path)
         again = load_model(path)
         assert again == one and _model_text(again) == path.read_text()
         assert np.float64(again.alpha).tobytes() == np.float64(one.alpha).tobytes()
-        D, _ = as_task(table(9))
+        D, _ = as_task(task_table(9))
         assert np.array_equal(again.hierarchy(D).linkage_matrix, one.hierarchy(D).linkage_matrix)
 
 
@@ -208,13 +197,13 @@ def test_any_parameter_survives(a, b, c):
 
 
 def test_one_parameter_is_the_estimator(model):
-    D, _ = as_task(table(7))
+    D, _ = as_task(task_table(7))
     assert model.clusterer(4).fit(D).dendrogram_.same_tree(model.hierarchy(D))
     assert model.hierarchy(D).same_tree(alpha_linkage(D, model.alpha, model.merges))
 
 
 def test_two_metrics():
-    tasks = [((D, D**2), labels) for D, labels in (as_task(table(seed)) for seed in range(3))]
+    tasks = [((D, D**2), labels) for D, labels in (as_task(task_table(seed)) for seed in range(3))]
     one = learn_model(tasks, "average")
     D = tasks[0][0]
     assert one.alpha is None and one.hierarchy(D).same_tree(beta_linkage(*D, one.beta, "average"))
@@ -226,7 +215,7 @@ def test_two_metrics():
     assert abs(two.average_loss - least) < 1e-15
     with pytest.raises(InputError, match="one parameter"):
         two.clusterer()
-    for call in (lambda: two.hierarchy(D[0]), lambda: learn_model([as_task(table(0))], both=True)):
+    for call in (lambda: two.hierarchy(D[0]), lambda: learn_model([as_task(task_table(0))], both=True)):
         with pytest.raises(InputError):
             call()
 
@@ -236,7 +225,7 @@ def test_a_task_of_two_objects_is_not_taken_for_two_metrics():
 
 
 def test_majority_and_workers_and_progress():
-    tasks, seen = [as_task(table(seed)) for seed in range(3)], []
+    tasks, seen = [as_task(task_table(seed)) for seed in range(3)], []
     one = learn_model(tasks, loss="majority", progress=lambda *args: seen.append(args))
     assert seen[-1] == (3, 3) and one == learn_model(tasks, loss="majority", n_jobs=2)
     D, labels = tasks[0]
@@ -297,7 +286,7 @@ def test_what_is_no_model_is_refused(tmp_path, content):
 
 
 def test_what_cannot_be_learned_is_refused():
-    D, labels = as_task(table(0))
+    D, labels = as_task(task_table(0))
     bad = [
         lambda: learn_model([]),
         lambda: learn_model([(D,)]),

@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from shared import named
 
 from comparison_hc.cli import main
 from comparison_hc.comparisons import (
@@ -49,12 +50,6 @@ def drawn(m, seed=0, width=3):
     "m rows of different animals."
     rng = np.random.default_rng(seed)
     return [tuple(ANIMALS[i] for i in rng.permutation(len(ANIMALS))[:width]) for _ in range(m)]
-
-
-def named(answers):
-    "Answers as tuples of names."
-    called = answers.object_names
-    return [tuple(called[i] for i in row) for row in answers.array.tolist()]
 
 
 def written(path, header, rows, separator=","):

@@ -16,6 +16,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
+from shared import named
 
 from comparison_hc.cli import main
 from comparison_hc.cli._main import make_parser
@@ -121,12 +122,6 @@ def zipped(files):
         for name, content in files.items():
             archive.writestr(name, content)
     return file.getvalue()
-
-
-def named(answers):
-    "Answers as tuples of names."
-    called = answers.object_names
-    return [tuple(called[i] for i in row) for row in answers.array.tolist()]
 
 
 def numbers(rows):

@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 import subprocess
 import sys
 import warnings
@@ -15,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from PIL import Image
-from shared import chain
+from shared import assert_javascript, chain
 
 from comparison_hc import AdditiveTree
 from comparison_hc.cli import main
@@ -272,12 +271,7 @@ def test_files_of_the_page_are_javascript_and_fit_the_eye(tmp_path):
         assert all(len(line) <= 120 for line in text.splitlines()), path.name
         assert "http" not in text.replace("http://www.w3.org/2000/svg", "")
         assert path.suffix == ".html" or "</script" not in text
-    node = shutil.which("node")
-    if node is None:
-        pytest.skip("node is not installed")
-    (tmp_path / "page.mjs").write_text((static / "page.mjs").read_text(encoding="utf-8"), encoding="utf-8")
-    done = subprocess.run([node, "--check", tmp_path / "page.mjs"], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    assert_javascript((static / "page.mjs").read_text(encoding="utf-8"), tmp_path)
 
 
 def facts(n, seed=0):
