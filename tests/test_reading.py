@@ -28,7 +28,8 @@ from comparison_hc.comparisons import (
     read_comparisons,
 )
 from comparison_hc.core import _tables
-from comparison_hc.core._columns import FEW_ROWS, as_number
+from comparison_hc.core._columns import as_number
+from comparison_hc.core._headers import FEW_ROWS
 from comparison_hc.core.readers import Options as ReadingOptions
 from comparison_hc.core.readers import parse_condition
 from comparison_hc.core.validation import InputError, InputWarning

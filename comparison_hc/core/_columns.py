@@ -1,4 +1,4 @@
-"What columns are called: numbers and words, headers, and the roles that names of columns tell."
+"What columns are called: numbers and words, and the roles that names of columns tell."
 
 import re
 import shlex
@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ._tables import cell_text
-from .compat import bincount
 from .validation import InputError, check_integer, require
 
 WIDTHS = {"triplets": 3, "quadruplets": 4, "central": 3, "odd-one-out": 3}
@@ -103,74 +102,13 @@ def all_numbers(cells):
     return bool(cells) and all(re.fullmatch(NUMBER, cell) and not re.match(r"[+-]?0\d", cell) for cell in cells)
 
 
-# ---- headers
-
-FEW_ROWS = 19  # below which a first line that occurs nowhere else is a header with less than 95% certainty
-
-
-def judge_header(rows, objects=None, width=3):
-    "(whether the first row names the columns, what makes that doubtful or None)."
-    import pandas as pd
-
-    cells = np.asarray(rows, dtype=object)
-    first, later = [cell.lstrip("# ") for cell in cells[0]], cells[1:]
-    if re.fullmatch("i,j,k(,l)?(,respondent)?(,weight)?", ",".join(first)):  # by `to_csv`
-        return True, None
-    known = 0 if objects is None else sum(cell in objects for cell in first)
-    if objects is not None and (known == 0 or known >= width):
-        return known == 0, None
-    if not len(later) or all(map(is_whole_number, first)):
-        return False, None
-    codes, found = pd.factorize(later.ravel())
-    again = not set(first).isdisjoint(found)
-    if names_columns(first, later):
-        is_object = again and len(first) == width and not set(first).isdisjoint(_others(first, later).ravel())
-        return True, "its words name columns, but also occur in other rows" if is_object else None
-    if again or any(map(is_whole_number, first)):
-        return False, None
-    if all(map(is_whole_number, found)):
-        return True, None
-    lonely = int((bincount(codes)[codes].reshape(later.shape) == 1).all(axis=1).sum())
-    if lonely:
-        others = f"{lonely:,} more rows are" if lonely > 1 else "one more row is"
-        return False, f"none of its names occurs in another row, but {others} so too"
-    few = f"its names occur nowhere else, but there are only {len(later)} rows below it"
-    return True, few if len(later) < FEW_ROWS else None
-
-
-def names_columns(first, later):
-    "Whether the words of a first row settle that it is a header."
-    if any(re.search(ENDING, cell, re.I) for cell in first):
-        return False
-    parts = [name_parts(cell) for cell in first]
-    settled = not SETTLING_WORDS.isdisjoint(part for words in parts for part in words)
-    known = settled and all(words and HEADER_WORDS.issuperset(words) for words in parts)
-    people = any(_person_rank(cell) is not None for cell in first)
-    n_roles = sum(role_of_name(words) is not None for words in parts)
-    clear = people or known or n_roles > 2 or bool(looks_like(first))
-    if not clear and n_roles < 2:
-        return False
-    others = _others(first, later)
-    if not clear and set(first).isdisjoint(others.ravel()):
-        return False  # two are only clear where they are answers below, as left and right may be
-    return bool(len(others)) and not any((column == cell).any() for cell, column in zip(first, others.T))
-
-
-def _others(first, later):
-    "The later rows that do not repeat the first one, in any case: a header may come again."
-    again = (later == np.array(first, dtype=object)).any(axis=1)
-    lowered = [cell.lower() for cell in first]
-    again[again] = [[cell.lower() for cell in row] == lowered for row in later[again]]
-    return later[~again]
+# ---- roles
 
 
 def looks_like(names):
     "What to say of a file whose columns look like those of a tool."
     tool = next((tool for tool, signs in SIGNATURES.items() if set(signs) <= set(names or ())), None)
     return "" if tool is None else f"; it looks like a file of {tool}: format={tool!r} (--format {tool})"
-
-
-# ---- roles
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""How a table becomes comparisons: what the answers' codes mean, which rows are left out, and a record of it all."""
+"""How a table becomes comparisons: which rows are read, in which order their objects stand, and a record of it all."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from math import inf, isfinite, nan
 
 import numpy as np
 
+from ._answer_codes import SIDES, decode_answers, file_key, split_answer
+from ._headers import with_headers
 from ._columns import (
-    ENDING,
     MISSING_WORDS,
     IN_TRIPLET,
     WEIGHTS,
@@ -22,16 +23,13 @@ from ._columns import (
     find_column,
     find_roles,
     is_whole_number,
-    judge_header,
     looks_like,
     name_parts,
-    names_columns,
     names_one_of_three,
     plain_number,
     role_of_name,
     sorted_names,
     split_number,
-    told_answer,
     told_columns,
     told_special,
 )
@@ -196,7 +194,7 @@ def read_answers(source, options):
     named += [options.answer.split(":")[0], options.answer] if isinstance(options.answer, str) else []
     tables = read_tables(source, options, WIDTHS[options.kind], named)
     if not (options.format or "").startswith("cblearn"):
-        tables = _with_headers(tables, options, notes)
+        tables = with_headers(tables, options, notes)
     table, doubts = joined(_with_answers(tables, options, notes)), list(notes)
     require(len(table.frame), table.title, "a file with at least one answer", "an empty file")
     if options.format is not None:
@@ -238,21 +236,7 @@ def _in_sorted_order(answers):
     return [text + "kind='central' or 'odd-one-out' (--kind)"]
 
 
-# ---- headers
-
-
-def _with_headers(tables, options, notes):
-    "The tables, with names where files have them. Of several without, one header is the first row of all."
-    header = options.header if options.format is None else True
-    first = [t.frame.iloc[0].tolist() for t in tables if t.names is None and len(t.frame)]
-    if len(tables) > 1 and header is None and len(first) == sum(len(t.frame) > 0 for t in tables):
-        rest = [t.frame.to_numpy()[1:] for t in tables if len(t.frame)]
-        same = all(row == first[0] for row in first) and not all(map(is_whole_number, first[0]))
-        same = same and all(set(first[0]).isdisjoint(rows.ravel()) for rows in rest)
-        header = same or all(len(rows) == 0 or names_columns(row, rows) for row, rows in zip(first, rest)) or None
-    only_header = lambda t: len(t.frame) == 1 and first.count(t.frame.iloc[0].tolist()) > 1 and header is not False
-    tables = [t.keep([False]) if len(tables) > 1 and t.names is None and only_header(t) else t for t in tables]
-    return [_with_header(table, replace(options, header=header), notes) for table in tables]
+# ---- files that hold answers
 
 
 def _with_answers(tables, options, notes):
@@ -286,236 +270,6 @@ def _with_answers(tables, options, notes):
 def _some_files(tables):
     "The names of files, of many the first three."
     return ", ".join(t.title for t in tables[:3]) + (f" and {len(tables) - 3} more" if len(tables) > 3 else "")
-
-
-def _with_header(table, options, notes):
-    "The table, named by its first row if that is a header; without rows that repeat it and more lines of Qualtrics'."
-    if not len(table.frame):
-        return table
-    if table.names is None:
-        table = _without_title(table) if options.header is not False else table
-        is_header, doubt = options.header, None
-        if is_header is None:
-            objects = None if options.objects is None else set(options.objects)
-            is_header, doubt = judge_header(table.frame.to_numpy(), objects, WIDTHS[options.kind])
-        if doubt:
-            first = ", ".join(table.frame.iloc[0, :6]) + (" …" if table.frame.shape[1] > 6 else "")
-            taken, other = ("a header", "an answer") if is_header else ("an answer", "a header")
-            overrule = f"header={not is_header} (--header {'no' if is_header else 'yes'})"
-            what = f"the first {table.unit} of {table.source} ({first})"
-            notes.append(f"{what} is taken for {taken}; {doubt}. If it is {other}, say {overrule}")
-        if not is_header:
-            return table
-        names, cut = table.frame.iloc[0].tolist(), table.ragged.get(table.frame.index[0])
-        rule = f"a header with as many names as the lines below have cells, {len(names)}"
-        require(cut is None, table.where(0), rule, cut and f"{len(cut)}: {', '.join(cut)}")
-        names[0] = names[0].lstrip("# ") if all(map(name_parts, names)) else names[0]
-        table = replace(table, names=names, frame=table.frame.iloc[1:])
-        rule = "a file with at least one answer (say header=False if its first line is one)"
-        require(len(table.frame), table.source, rule, "a header and nothing else")
-    frame, names = table.frame, np.array([name.lower() for name in table.names], dtype=object)
-    n = _n_header_lines(frame, names.tolist())
-    if n:
-        frame = frame.iloc[n:]
-        table = replace(table, frame=frame, notes=[*table.notes, f"{n} more lines of Qualtrics' header"])
-    candidates = frame[frame[len(names) - 1].str.lower() == names[-1]]
-    again = candidates.index[(candidates.map(lambda cell: cell.strip("\ufeff").lower()) == names).all(axis=1)]
-    if len(again) and not frame.drop(index=again).isin([name for name in table.names if name]).to_numpy().any():
-        lines = table.some_lines(again)
-        rows = (
-            "1 row of {} repeats the header, and is"
-            if len(again) == 1
-            else f"{len(again):,} rows of {{}} repeat the header, and are"
-        )
-        notes.append(f"{rows.format(table.source)} left out ({lines})")
-        repeated = f"{len(again):,} repeated header{'s' * (len(again) > 1)} ({lines})"
-        table = replace(table, frame=frame.drop(index=again), notes=[*table.notes, repeated])
-    return table
-
-
-def _without_title(table):
-    "The table without lines of other lengths, or of one cell, above a line that names the columns."
-    ragged, rows = np.isin(table.frame.index, list(table.ragged)), table.frame.head(20).to_numpy()
-    title = ragged[: len(rows)] | ((rows != "").sum(axis=1) == 1)
-    n = int(title.argmin())
-    if n == 0 or rows.shape[1] < 3 or not names_columns(table.frame.iloc[n].tolist(), table.frame.to_numpy()[n + 1 :]):
-        return table
-    above = table.frame.index[:n]
-    note = f"{n} line{'s' * (n > 1)} above the header ({table.some_lines(above)})"
-    cut = {r: cells for r, cells in table.ragged.items() if r not in above}
-    return replace(table, frame=table.frame.iloc[n:], ragged=cut, notes=[*table.notes, note])
-
-
-def _n_header_lines(frame, names):
-    'How many lines below the names belong to the header of Qualtrics: questions, and {"ImportId": …}.'
-    imports = frame.head(2).map(lambda cell: cell.startswith('{"ImportId"')).any(axis=1).to_numpy()
-    if imports.any():
-        return int(imports.argmax()) + 1
-    if "responseid" not in names or len(frame) < 2:
-        return 0
-    is_id = frame[names.index("responseid")].str.startswith("R_").to_numpy()
-    return int(is_id[1:].all() and not is_id[0])
-
-
-# ---- what the codes of answers mean
-
-SIDES = {2: ("left", "right"), 3: ("left", "middle", "right")}
-KEYS = (("l", "r"), ("arrowleft", "arrowright"), ("leftarrow", "rightarrow"), ("37", "39"))  # what was pressed, of two
-TRUE_WORDS = (("true", "false"), ("t", "f"), ("yes", "no"), ("y", "n"), ("1", "-1"))  # the first of two, or the other
-TELLING_TRUTH = frozenset(
-    """vote votes voted is was are chose chosen select selected pick picked prefer preferred prefers closer nearer more
-    similar winner wins""".split()
-)
-PLACES = frozenset(
-    """choice chosen answer response resp side position pos place button key selected selection pick picked click
-    clicked index option pressed odd central decision judgment judgement winner""".split()
-)
-BY_NAME, BY_FILE = "the name of an object of the row", "the file name of an object of the row"
-
-
-def split_answer(text, names):
-    "(column, what its codes mean or None) of `COLUMN:CODE=MEANING,…` or `COLUMN:CODE,CODE`."
-    if isinstance(text, str) and text not in (names or ()):
-        for at in (match.start() for match in re.finditer(":", text)):
-            column = text[:at]
-            if column in (names or ()):
-                return column, text[at + 1 :]
-            if column.isdecimal():
-                return int(column), text[at + 1 :]
-    return text, None
-
-
-def _code(word):
-    "A code in one spelling: without the brackets of a list of one, as PsychoPy writes it."
-    return plain_number(re.sub(r"""^\[\s*['"]?([^'",]*)['"]?\s*\]$""", r"\1", word)).lower()
-
-
-def _called(options):
-    "What the options are called: as their columns, or by place."
-    return [place if name is None else name for name, place in zip(options, SIDES[len(options)])]
-
-
-def _told_coding(text, options):
-    "{code: number of the option} that a user tells."
-    n, parts, called = len(options), [part.strip() for part in text.split(",")], _called(options)
-    if not any("=" in part for part in parts):
-        require(len(parts) == n, "answer", f"{n} codes, in the order of {', '.join(called)}", text)
-        return {_code(part): p for p, part in enumerate(parts)}
-    meanings = {word: p for words in (("first", "second", "third"), SIDES[n]) for p, word in enumerate(words[:n])}
-    meanings |= {name.lower(): p for p, name in enumerate(called)}
-    coding = {}
-    for part in parts:
-        code, _, meaning = part.rpartition("=")
-        rule = f"codes with meanings, such as 1={called[0]} (of {', '.join(called)})"
-        require(meaning.strip().lower() in meanings and code.strip(), "answer", rule, part)
-        coding[_code(code)] = meanings[meaning.strip().lower()]
-    return coding
-
-
-def _codings(options, others, name, different):
-    "({what is said of it: {code: number of the option}}, whether the column's name tells what yes means)."
-    n, called = len(options), _called(options)
-    named = {option.lower() for option in (*options, *others) if option is not None}
-    by_column = {option.lower(): p for p, option in reversed([*enumerate(options)]) if option is not None}
-    by_column = {option.split(".")[-1]: p for option, p in by_column.items()} | by_column  # Input.image_a of MTurk
-    telling = [part for part in name_parts(name or "") if part not in TELLING_TRUTH]
-    left = [p for p in range(n) if telling in (name_parts(called[p]), name_parts(SIDES[n][p]))]
-    if n == 2 and len(left) == 1 and telling and telling != name_parts(name):  # is_left: 1 means left
-        truth = {
-            f"{yes} for {called[left[0]]}": {yes: left[0], no: 1 - left[0]} for yes, no in (*TRUE_WORDS, ("1", "0"))
-        }
-        return {"a column's name": by_column, **truth}, True
-    lists = [(f"one of {', '.join(SIDES[n])}", SIDES[n]), ("a letter", tuple("abc"[:n]))]
-    lists += [(f"a number from 0 to {n - 1}", "012"[:n]), (f"a number from 1 to {n}", "123"[:n])]
-    if n == 2:
-        lists += [("L or R" if keys[0] == "l" else "an arrow key", keys) for keys in KEYS]
-        lists += [(f"{yes} for the first and {no} for the second", (yes, no)) for yes, no in (("-1", "1"), *TRUE_WORDS)]
-    else:
-        lists.append(("-1, 0 and 1 from left to right", ("-1", "0", "1")))
-    found = {"a column's name": by_column}
-    for said, codes in lists:
-        if named.isdisjoint(codes):  # no column is called so
-            found[said] = {code: p for p, code in enumerate(codes)} | found.get(said, {})
-    if named.isdisjoint(SIDES[n]):  # left_image, imageRight
-        sides = {_code(word): [p for p, side in enumerate(SIDES[n]) if side in name_parts(word)] for word in different}
-        found["a word with a side in it"] = {code: places[0] for code, places in sides.items() if len(places) == 1}
-    return found, False
-
-
-@dataclass(frozen=True)
-class Chosen:
-    "What an answer column says."
-
-    numbers: object  # (m,) number of the option, −1 for none
-    coding: tuple  # (code, option) pairs; empty where options are named
-    note: str | None  # what is doubtful
-    rule: str  # what an answer must be
-    explained: bool  # whether one coding explains the whole column
-
-
-def chosen_options(cells, shown, options, others=(), name=None, told=None):
-    "`Chosen` of an answer column. Raises `InputError` where its values can be read in two ways."
-    import pandas as pd
-
-    at, different = pd.factorize(cells)
-    codes, called = [_code(word) for word in different], _called(options)
-    meaning, tells = (
-        ({"as told": _told_coding(told, options)}, True) if told else _codings(options, others, name, different)
-    )
-    found = {said: np.array([coding.get(code, -1) for code in codes])[at] for said, coding in meaning.items()}
-    if shown is not None and not told:
-        found = {BY_NAME: _position_in(cells, shown), **found}
-        if not any((numbers >= 0).all() for numbers in found.values()):
-            keys = {text: _file_key(text).lower() for text in {*different, *shown.ravel().tolist()}}
-            texts = np.vectorize(keys.get, otypes=[object])
-            found[BY_FILE] = _position_in(texts(cells), texts(shown))
-    n_read = {said: int((numbers >= 0).sum()) for said, numbers in found.items()}
-    best = max(n_read, key=n_read.get)
-    complete = [said for said, n in n_read.items() if n == len(cells)]
-    column = "the answer" if name is None else f"column {name!r}"
-    words = sorted_names(set(different) - MISSING_WORDS) or [*different]
-    likely = [[option for option in called if option.lower() in word.lower()] for word in words]
-    pairs = [*zip(words, called)][: None if len(words) == len(called) else 1]
-    if all(len(options_in) == 1 for options_in in likely):  # stim1_main of Stim1
-        pairs = [(word, option) for word, (option,) in zip(words, likely)]
-    settle = told_answer(f"{name or 'COLUMN'}:" + ",".join(f"{word}={option}" for word, option in pairs))
-    for other in complete[1:]:
-        rule = f"clear: the values of {column} are {complete[0]} as well as {other}, and mean different things"
-        rule += f"; say what they mean, such as {settle}"
-        require((found[other] == found[complete[0]]).all(), "answer", rule, sorted(different)[:5])
-    known = [code for code in codes if code in meaning.get(best, ())]
-    usual = best in (BY_NAME, BY_FILE) or len(known) > 1 or any(len(code) > 3 for code in known)
-    usual = usual and n_read[best] > len(cells) / 2
-    rule = f"{best}, as in the other rows" if usual else f"one of: {'; '.join(list(found)[:5])}, …"
-    coding = tuple(
-        sorted((w, called[meaning[best][c]]) for w, c in zip(different, codes) if c in meaning.get(best, ()))
-    )
-    explained = bool(complete or told or best == BY_NAME and set(different) <= set(shown.ravel()))
-    numbers, note = found[best], None
-    if not explained:
-        numbers = numbers if usual else np.full(len(cells), -1)
-        strange = cells[numbers < 0][0]
-        other = f"say missing={strange!r} (--missing {strange}); else say what the values mean, such as {settle}"
-        if shown is not None and set(codes) - {""} in ({"0", "1", "2"}, {"1", "2", "3"}, {"a", "b", "c"}):
-            other += f"; if three were shown, {told_special(name or 'the answer')}"
-        rule += f" (if {strange!r} is not an answer, {other})"
-    truth = " for the first" in best or best == "a number from 0 to 1" and PLACES.isdisjoint(name_parts(name or ""))
-    if truth and not tells and name is not None and coding:
-        turned = ",".join(f"{w}={called[1 - called.index(o)]}" for w, o in coding)
-        taken = " and ".join(f"{w} is taken for {o}" for w, o in coding)
-        note = f"in {column}, {taken}; if it is the other way round, say {told_answer(f'{name}:{turned}')}"
-    return Chosen(numbers, coding, note, rule, explained)
-
-
-def _position_in(cells, shown):
-    "Where in its row of (m, n) every one of m cells is; −1 if nowhere."
-    is_there = shown == cells[:, None]
-    return np.where(is_there.any(axis=1), is_there.argmax(axis=1), -1)
-
-
-def _file_key(name):
-    "A name without its folders and its ending."
-    return re.sub(ENDING, "", re.split(r"[\\/]", name)[-1], flags=re.I)
 
 
 # ---- rows that count
@@ -703,7 +457,7 @@ def _reorder(rows, roles, cells, told, notes):
     name = None if names is None else names[roles.answer]
     if kind == "triplets" and not told and names_one_of_three(rows.shown, cells):
         require(False, "kind", f"told ({told_special(roles.answer if name is None else name)})", kind)
-    found = chosen_options(cells, rows.shown[:, first:] if first < 4 else None, options, others, name, told)
+    found = decode_answers(cells, rows.shown[:, first:] if first < 4 else None, options, others, name, told)
     notes += [found.note] * bool(found.note)
     rule = f"an answer (column {roles.answer if name is None else repr(name)}): {found.rule}"
     rows.places = found.numbers
@@ -823,7 +577,7 @@ def _spelling_notes(names, rows, kind, objects):
     for name in names:
         groups.setdefault(_look(name), []).append(name)
     for look, alike in groups.items():
-        files.setdefault(_file_key(look), []).append(alike[0])
+        files.setdefault(file_key(look), []).append(alike[0])
     in_no_folder = lambda name: re.search(r"[\\/]", name) is None
     alike = [group for group in groups.values() if len(group) > 1]
     alike += [group for group in files.values() if len(group) == 2 or len(group) > 2 and any(map(in_no_folder, group))]
