@@ -304,6 +304,30 @@ def test_logs_of_a_folder_of_lists_go_where_they_are_sent(tmp_path):
         assert untimed(expected / "P1.jsonl") == [{"a": 3}]
 
 
+@pytest.mark.parametrize("of_everyone", [True, False])
+def test_a_log_names_the_file_of_its_list(tmp_path, monkeypatch, of_everyone):
+    path = written_list(tmp_path, name="P1.csv")
+    with serve_study(None, tmp_path if of_everyone else path, tmp_path) as study:
+        log = study.session("P1").path
+    assert json.loads(log.read_text(encoding="utf-8"))["about"]["list"] == "P1.csv"
+    monkeypatch.setattr("sys.stdin", iter_input("q\n"))
+    assert main(["ask", "--list", str(path), "--person", "P1", "--journal", str(tmp_path / "terminal")]) == 0
+    assert (tmp_path / "terminal").read_bytes() == log.read_bytes()
+
+
+@pytest.mark.parametrize("named", [{}, {"list": "before.csv"}])
+def test_a_log_without_a_list_or_of_a_renamed_one_is_read_and_goes_on(tmp_path, named):
+    path, log = written_list(tmp_path), tmp_path / "list-P1.jsonl"
+    questions = [[each, *three, "new", ""] for each, three in zip(ASKS, THREES)]
+    about = dict(questions=questions, person="P1") | named
+    old = json.dumps(dict(format="comparison_hc journal", version=3, kind="list", about=about)) + '\n{"a":3}\n'
+    log.write_text(old, encoding="utf-8")
+    assert len(collect_answers([log])[0]) == 1 and main(["pool", str(log)]) == 0
+    with serve_study(None, path, tmp_path) as study:
+        study.obey(study.session("P1"), dict(do="answer", answer=1, at=1))
+    assert untimed(log) == [{"a": 3}, {"a": 1}] and log.read_text(encoding="utf-8").startswith(old)
+
+
 def test_the_key_hint_of_a_mixed_list_holds_for_all_questions(tmp_path):
     for asks, hints in ((ASKS, ("1, 2 and 3", "←")), (("triplets",) * 4, ("←",)), (("central",) * 4, ("1, 2 and 3",))):
         with serve_study(None, written_list(tmp_path, asks), tmp_path / asks[1]) as study:

@@ -289,7 +289,7 @@ def _ask_from_list(args):
     path = Path(args.list)
     journal = Path(args.journal) if args.journal is not None else path.with_suffix(".jsonl")
     check_files(args, [("--list", path), ("the journal", journal)])
-    session = TrialSession(read_trial_list(path), journal, args.person or path.stem)
+    session = TrialSession(read_trial_list(path), journal, args.person or path.stem, path.name)
     if session.report:
         say(f"comparison-hc: warning: {session.report}", sys.stderr)
     try:

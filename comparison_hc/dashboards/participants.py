@@ -107,12 +107,13 @@ class Study:
         elif self.lists.is_file():
             own = self.person is not None
             path = self.lists.with_suffix(".jsonl") if own else default_log(self.lists, person, folder)
-            found = TrialSession(read_trial_list(self.lists), path, person)
+            found = TrialSession(read_trial_list(self.lists), path, person, self.lists.name)
         else:
             path = self.lists / f"{person}.csv"
             if not path.is_file() or path.parent != self.lists:
                 raise InputError(f"There is no list for {person!r} in this study. Please check your code.")
-            found = TrialSession(read_trial_list(path), (self.folder or self.lists) / f"{person}.jsonl", person)
+            log = (self.folder or self.lists) / f"{person}.jsonl"
+            found = TrialSession(read_trial_list(path), log, person, path.name)
         self.sessions[person] = found
         return found
 

@@ -85,9 +85,10 @@ def read_trial_list(path):
 _WROTE = "one that a list of questions wrote"
 
 
-def _about(questions, person):
-    "What a journal of answers belongs to."
-    return dict(questions=[[q.asks, *q.shown, q.role, q.expected] for q in questions], person=person)
+def _about(questions, person, name):
+    "What a journal of answers belongs to; the name of the list's file is for readers, and None is left out."
+    about = dict(questions=[[q.asks, *q.shown, q.role, q.expected] for q in questions], person=person)
+    return about if name is None else about | dict(list=name)
 
 
 def _is_event(record, about):
@@ -113,15 +114,18 @@ def _answers_of(records):
 
 
 class TrialSession:
-    "A person answers the questions of a list. Raises `InputError`, and `JournalError` for another list's journal."
+    """A person answers the questions of a list. Raises `InputError`, and `JournalError` for another list's journal.
 
-    def __init__(self, questions, journal, person):
+    A new journal names the file of the list, where `name` is one; an old one goes on under any name.
+    """
+
+    def __init__(self, questions, journal, person, name=None):
         is_name = isinstance(person, str) and person.strip() and person.isprintable()
         require(is_name, "person", "a name of printable characters", person)
         self.questions, self.path, self.person = tuple(questions), journal_path(journal), person
+        self._about = _about(self.questions, person, name)
         with self._file() as file:
-            about = _about(self.questions, person)
-            if file.about != about:
+            if file.about | dict(list=None) != self._about | dict(list=None):
                 raise JournalError(
                     f"journal must be about the same list and person; got {self.path}; nothing was changed"
                 )
@@ -130,8 +134,7 @@ class TrialSession:
 
     def _file(self):
         "The journal, locked."
-        about = _about(self.questions, self.person)
-        return Log(self.path, "list", about, _WROTE, accepts=_is_event)
+        return Log(self.path, "list", self._about, _WROTE, accepts=_is_event)
 
     def _write(self, record):
         with self._file() as file:
