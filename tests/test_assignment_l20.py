@@ -103,9 +103,8 @@ def on_a_grid(D):
 
 def test_leaves():
     assert said(FIRST, "2a", leaves=as_sets) == ""
-    assert (
-        said(FIRST, "2a", leaves=lambda D: [(a, b, [sorted(c) for c in made[:-1]]) for a, b, made in as_sets(D)]) == ""
-    )
+    lists = lambda D: [(a, b, [sorted(c) for c in made[:-1]]) for a, b, made in as_sets(D)]
+    assert said(FIRST, "2a", leaves=lists) == ""
     assert "another pair of clusters is closer there" in said(FIRST, "2a", leaves=no_orders)
     assert "leaves(FIVE): " in said(FIRST, "2a", leaves=lambda D: [(0, 1, true_leaves(D)[0][2])])
     assert "not written yet" in said(FIRST, "2a", leaves=lambda D: raises(NotImplementedError))

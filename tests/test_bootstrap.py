@@ -362,9 +362,7 @@ def test_the_command_writes_the_consensus_and_all_kinds(tmp_path, monkeypatch, c
     monkeypatch.chdir(tmp_path)
     answers = some_triplets(7, n=12, m=600)
     answers.to_csv("a.csv")
-    assert (
-        main(["cluster", "a.csv", "--method", "3-al", "--support", "9", "--consensus", "c.nwk", "--out", "a.json"]) == 0
-    )
+    assert main("cluster a.csv --method 3-al --support 9 --consensus c.nwk --out a.json".split()) == 0
     out, saved = capsys.readouterr().out, json.loads((tmp_path / "a.json").read_text())
     tree, _ = build_hierarchy("3-al", read_comparisons("a.csv"))
     found = bootstrap_support(tree, read_comparisons("a.csv"), "3-al", 9)

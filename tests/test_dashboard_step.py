@@ -49,11 +49,8 @@ def parts(vertices, pivot):
 def test_an_exact_run_is_insertion_clustering_and_rules_out_what_the_answers_say(n, shape, seed):
     insertions, learned, hidden = watch(StepSettings(n, shape, 1.0, seed=seed))
     asked = []
-    assert (
-        run(insertion_clustering(n), lambda q: asked.append(tuple(q[0].tolist())) or HierarchyOracle(hidden)(q))
-        == learned
-        == hidden
-    )
+    listening = lambda q: asked.append(tuple(q[0].tolist())) or HierarchyOracle(hidden)(q)
+    assert run(insertion_clustering(n), listening) == learned == hidden
     assert asked == [q.items for each in insertions for q in each.questions]
     assert [each.item for each in insertions] == list(range(2, n))
     for each in insertions:
@@ -192,18 +189,17 @@ def test_everything_is_stored():
     assert stored_questions("insertion", "split", 0.7, 0.01) == stored_questions("insertion", "split")
 
 
+INSERTION_AT_MOST = "theorem 4.3: n log₂ n, insertion at most"
+
+
 def test_the_chart_has_the_bounds_and_nothing_leaves_them():
     lines = {line["name"]: line for line in chart_lines("uniform", 0.8, 0.05)}
     assert len(lines) == 10 and all(len(line["n"]) == len(line["q"]) > 0 for line in lines.values())
     for at, n in enumerate(EXACT_N):
         assert lines["all triplets, C(n, 3)"]["q"][at] == comb(n, 3)
         assert lines["all pairs, C(n, 2)"]["q"][at] == comb(n, 2)
-        assert (
-            0.9 * lines["log₃ (2n−3)!!, anyone at least"]["q"][at]
-            <= lines["insertion"]["q"][at]
-            <= lines["theorem 4.3: n log₂ n, insertion at most"]["q"][at]
-            == pytest.approx(n * log2(n), abs=0.06)
-        )
+        least, most = (lines[name]["q"][at] for name in ("log₃ (2n−3)!!, anyone at least", INSERTION_AT_MOST))
+        assert 0.9 * least <= lines["insertion"]["q"][at] <= most == pytest.approx(n * log2(n), abs=0.06)
     for bound, measured in (
         ("theorem 3.2: 469 n log₂ n, quick clustering on average", "quick clustering"),
         ("theorem 5.1: robust insertion at most", "robust insertion"),

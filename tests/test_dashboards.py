@@ -232,10 +232,8 @@ def test_events_are_json_and_the_heat_map_is_the_similarity():
     assert (np.diag(shades) == 255).all()
     assert shades[off].min() == 0
     assert shades[off].max() == 254
-    assert (
-        np.abs(shades[off] / 254 * (w[off].max() - w[off].min()) + w[off].min() - w[off]).max()
-        <= 0.5 / 254 * np.ptp(w[off]) + 1e-12
-    )
+    shown = shades[off] / 254 * np.ptp(w[off]) + w[off].min()
+    assert np.abs(shown - w[off]).max() <= 0.5 / 254 * np.ptp(w[off]) + 1e-12
 
 
 def test_a_move_of_p_keeps_what_does_not_depend_on_it():
@@ -317,10 +315,8 @@ def test_hypotheses_against_the_printed_formulas():
     assert found["Theorem 4", "4–AL–I3 finds the tree, m = 2"].estimated == pytest.approx(
         0.05 / (2 * gap**2) * np.log(64)
     )  # 8 = 3 + 3 + 2
-    assert (
-        found["Theorem 4", "4–AL–I5 finds the tree, m = 3"].needs
-        > found["Theorem 4", "4–AL–I5 finds the tree, m = 3"].estimated
-    )  # 8 = 5 + 3
+    five = found["Theorem 4", "4–AL–I5 finds the tree, m = 3"]  # 8 = 5 + 3
+    assert five.needs > five.estimated
     assert found["Theorem 4", "4–AL finds the tree, m = 1"].here == 0.1
 
 
@@ -345,12 +341,8 @@ def test_hypotheses_are_numbers_everywhere(snr, p, n_pure, n_levels):
         assert not np.isnan([h.here, h.needs, h.factor]).any() and h.here >= 0 and h.needs >= 0
         # the constants that simulations found are the smaller ones
         assert h.estimated is None or 0 <= h.estimated <= h.needs
-        assert (
-            h.holds == (h.factor <= 1 if h.at_most else h.factor > 1)
-            or h.here == h.needs
-            or np.isinf(h.needs)
-            or h.needs == 0
-        )
+        at_the_edge = h.here == h.needs or np.isinf(h.needs) or h.needs == 0
+        assert at_the_edge or h.holds == (h.factor <= 1 if h.at_most else h.factor > 1)
 
 
 def test_a_hypothesis_that_holds():
@@ -612,10 +604,8 @@ def test_colours_differ_without_green_cones_in_both_styles(is_dark):
         assert least_difference(colours, is_dark) > 12 and contrasts(colours, is_dark).min() > 1.9
     words = set(re.findall(r"[; {]color: (#[0-9a-f]+)", style, re.IGNORECASE)) - {"#d9d9d9"}
     assert len(words) >= 3
-    assert (
-        contrasts([word if len(word) == 7 else re.sub("[^#]", r"\g<0>\g<0>", word) for word in words], is_dark).min()
-        > 7
-    )
+    colours = [word if len(word) == 7 else re.sub("[^#]", r"\g<0>\g<0>", word) for word in words]
+    assert contrasts(colours, is_dark).min() > 7
 
 
 def test_a_static_twin_offers_only_what_it_has():

@@ -172,10 +172,8 @@ def test_a_bad_similarity_is_one_line_and_code_2(tmp_path, capsys, text):
 def test_the_command_offers_every_method(tmp_path, capsys, name):
     path, page = tmp_path / "w.csv", tmp_path / "tree.html"
     np.savetxt(path, MODEL.similarity, delimiter=",")
-    assert (
-        main(["cluster", str(path), "--kind", "similarity", "--method", name, "--clusters", "4", "--out", str(page)])
-        == 0
-    )
+    words = f"--kind similarity --method {name} --clusters 4 --out {page}"
+    assert main(["cluster", str(path), *words.split()]) == 0
     said = capsys.readouterr().out
     assert ("questions" in said) == (name in ACTIVE) and "4 clusters" in page.read_text()
 

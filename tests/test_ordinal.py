@@ -182,11 +182,8 @@ def test_separated_groups_are_certain_and_numbering_does_not_matter(alpha):
     points = np.repeat([0, 100, 300], 7) + rng.uniform(0, 10, 21)
     D, order = np.abs(points[:, None] - points), rng.permutation(21)
     certain = set(scale_invariant_clusters(D))
-    assert (
-        {tuple(range(7)), tuple(range(7, 14)), tuple(range(14, 21)), tuple(range(14))}
-        <= certain
-        <= clusters_of(alpha_linkage(D, alpha))
-    )
+    groups = {tuple(range(7)), tuple(range(7, 14)), tuple(range(14, 21)), tuple(range(14))}
+    assert groups <= certain <= clusters_of(alpha_linkage(D, alpha))
     assert {
         tuple(sorted(order[list(C)].tolist())) for C in scale_invariant_clusters(D[np.ix_(order, order)])
     } == certain

@@ -400,11 +400,8 @@ def test_the_command_writes_lists_trials_and_who_answered(tmp_path, monkeypatch,
     capsys.readouterr()
     assert main(["pool", "P1.jsonl", "P2.jsonl", "--answers-out", "all.csv"]) == 0
     printed = capsys.readouterr().out
-    assert (
-        re.search(r"people +2", printed)
-        and "(chance: 1/3)" in printed
-        and set(pd.read_csv("all.csv").respondent) == {"P1", "P2"}
-    )
+    assert re.search(r"people +2", printed) and "(chance: 1/3)" in printed
+    assert set(pd.read_csv("all.csv").respondent) == {"P1", "P2"}
     assert main(["pool", "P1.jsonl"]) == 0
     capsys.readouterr()
     written = pd.read_csv("P1.csv").drop(columns="respondent").shape[0] + pd.read_csv("zoe.csv").shape[0]

@@ -350,9 +350,8 @@ def test_from_plan_to_tree(tmp_path, capsys, monkeypatch):
         lines = io.StringIO("".join(f"{right_place(question, w)}\n" for question in questions))
         monkeypatch.setattr(sys, "stdin", lines)
         assert main(["ask", "--list", str(study / f"questions/{person}.csv")]) == 0
-        assert (
-            "20 of 20 questions answered, 0 of them “cannot say”; 1 of 1 catch trials right" in capsys.readouterr().out
-        )
+        out = capsys.readouterr().out
+        assert "20 of 20 questions answered, 0 of them “cannot say”; 1 of 1 catch trials right" in out
     assert main(["plan", "--collect", str(study)]) == 0
     answers = read_comparisons(study / "answers.csv", respondent="respondent")
     assert set(answers.respondents.tolist()) == {"p1", "p2"} and len(answers) == 2 * 2 * (17 + 2)

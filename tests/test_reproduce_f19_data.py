@@ -195,10 +195,8 @@ def test_grids_are_the_papers():
         assert all(run in known[name].full_grid for run in known[name].quick_grid) and len(quick) < len(full) / 10
     rest = [run for name in list(FIGURES)[1:] for run in known[name].full_grid]
     assert all(run in rest for run in known["f19-fig3"].full_grid)  # figure 3 is a part of the other three
-    assert (
-        len({(known[name].function, known[name].seed, known[name].paired, known[name].version) for name in FIGURES})
-        == 1
-    )
+    made = [known[name] for name in FIGURES]
+    assert len({(each.function, each.seed, each.paired, each.version) for each in made}) == 1
 
 
 def summary_of(excess, dataset="zoo", proportions=(0.01, 0.1)):
