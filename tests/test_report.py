@@ -25,6 +25,7 @@ from comparison_hc.core.plotting import COLLAPSED_TO, SIDES, TreeFigure, TreeSty
 from comparison_hc.core.tree_drawing import Drawing, branch_colors
 from comparison_hc.core.validation import InputError, MissingFileError
 from comparison_hc.dendrogram import Dendrogram, random_tree
+from comparison_hc.evaluation import compare_methods, repeat_ceiling
 from comparison_hc.evaluation._report_figures import (
     distances_of_comparisons,
     distances_of_similarity,
@@ -562,6 +563,19 @@ def test_an_overview_is_unfolded_leaf_by_leaf_and_saved(opened, tmp_path):
         size, dots = image.size, image.info["dpi"]
     assert dots == pytest.approx((300, 300), abs=0.1)
     assert size == pytest.approx([float(saved.get(side)) * 300 / 96 for side in ("width", "height")], abs=1)
+
+
+def test_methods_text_tells_how_noisy_repeated_answers_are():
+    rng = np.random.default_rng(0)
+    asked = np.array([rng.permutation(8)[:3] for _ in range(60)])
+    answers = Triplets(np.concatenate([asked, asked, asked]), 8).flip(0.1, 1)
+    compared = compare_methods(answers, ["3-al", "4-al"], n_splits=3)
+    for some, is_said in ((answers, True), (Triplets([(i, i + 1, i + 2) for i in range(6)], 8), False)):
+        result = Result(build_hierarchy("3-al", some)[0], some, method="3–AL", compared=compared)
+        text = " ".join(sum(methods_parts(result).values(), []))
+        ceiling = repeat_ceiling(some)
+        assert ("repeated questions" in text) == is_said == (ceiling is not None)
+        assert not is_said or f"any model to {ceiling['agreement']:.3f}" in text
 
 
 def test_answers_about_three_objects_are_counted_as_one(tmp_path):
