@@ -53,11 +53,8 @@ def steps(state, answers):
         if isinstance(answer, float):
             state = SessionState(state.settings, state.answers, answer)
         else:
-            state = SessionState(
-                state.settings,
-                (*state.answers, Response(state.question.shown, answer, state.question.trial_type)),
-                state.careful,
-            )
+            given = Response(state.question.shown, answer, state.question.trial_type)
+            state = SessionState(state.settings, (*state.answers, given), state.careful)
     return state
 
 
@@ -248,11 +245,8 @@ def test_the_careful_stage_outvotes_slips(tmp_path):
         assert session.state.expected > 10
         assert "no limit" in session.state.left_text
         careful += to_the_end(session, oracle).state.hierarchy.to_dendrogram().same_tree(tree)
-        against = sum(
-            not holds(session.state.hierarchy.to_dendrogram(), *answer.row)
-            for answer in session.state.answers
-            if answer.answer
-        )
+        found = session.state.hierarchy.to_dendrogram()
+        against = sum(not holds(found, *answer.row) for answer in session.state.answers if answer.answer)
         assert session.state.n_against == against and session.state.inconsistencies == [] and session.state.at_most == 0
     assert binom.cdf(8, 12, 0.95) < 0.003 and careful >= 9 > plain
 

@@ -120,11 +120,8 @@ def test_events_hold_everything_and_the_average_grows():
     for tree, merges, loss in zip(first["trees"], trees.merges, trees.losses, strict=True):
         assert len(re.findall(r"H9999(?=[M\"])", tree["show"]["tree"]["html"])) == n == len(merges) + 1
         assert tree["show"]["loss"] == f"{loss:.3f}: {round(loss * n)} of {n} wrong"
-    assert (first["show"]["parameter"], first["show"]["end-0"], first["show"]["end-1"]) == (
-        "α",
-        "0: single linkage",
-        "1: complete linkage",
-    )
+    ends = [first["show"][name] for name in ("parameter", "end-0", "end-1")]
+    assert ends == ["α", "0: single linkage", "1: complete linkage"]
     assert [event["tasks"] for event in averages] == [1, 2, 3]
     assert [event["words"] for event in averages] == ["1 task of 3", "2 tasks of 3", "3 tasks"]
     exact = data["average"].simplified()

@@ -81,11 +81,8 @@ def test_a_noisy_run_multiplies_shares_by_what_the_answers_say(n, shape, p, delt
     for each in insertions:
         names = [v for v, *_ in each.vertices]
         for before, after, q in zip(each.shares, each.shares[1:], each.questions):
-            named = (
-                parts(each.vertices, q.pivot)[1],
-                parts(each.vertices, q.pivot)[0],
-                parts(each.vertices, q.pivot)[2],
-            )[q.answer]
+            left, right, rest = parts(each.vertices, q.pivot)
+            named = (right, left, rest)[q.answer]
             belief = np.array(before) * [p if v in named else 1 - p for v in names]
             assert np.allclose(after, belief / belief.sum())
             assert q.truth == HierarchyOracle(hidden)(np.array([q.items])).item()

@@ -636,13 +636,8 @@ def test_results_that_are_not_there(tmp_path, monkeypatch):
 @given(st.lists(st.tuples(st.integers(1, 3), st.floats(0, 1e5)), min_size=1, max_size=6, unique_by=lambda run: run[0]))
 def test_hours_count_every_run_once(runs):
     grid = [{"x": x} for x, _ in runs]
-    table = pd.DataFrame(
-        [
-            dict(x=x, run_seed=run_seed({"x": x}), method=method, seconds=seconds)
-            for x, seconds in runs
-            for method in "abc"[:x]
-        ]
-    )
+    about = [dict(x=x, run_seed=run_seed({"x": x}), seconds=seconds) for x, seconds in runs]
+    table = pd.DataFrame([{**each, "method": method} for each in about for method in "abc"[: each["x"]]])
     done = claims.Reproduced(claims.Reproduction(**toy(function=several, full_grid=grid)), False, table, table)
     assert done.hours == pytest.approx(sum(seconds for _, seconds in runs) / 3600, rel=1e-12)
 

@@ -31,11 +31,8 @@ def test_learn_and_cluster(files, capsys):
         assert words in out
     assert "held out once" in out and "without an interval" in out and "always average" in out
     one = load_model("model.json")
-    assert one == learn_model(
-        [Task(name, *as_task(task_table(seed))) for seed, name in enumerate(files[:4])],
-        measure=one.measure,
-        how=one.how,
-    )
+    tasks = [Task(name, *as_task(task_table(seed))) for seed, name in enumerate(files[:4])]
+    assert one == learn_model(tasks, measure=one.measure, how=one.how)
     assert set(one.how["files"]) == set(files[:4]) and len(one.how["files"][files[0]]) == 64
     typed = "comparison-hc learn " + " ".join(map(repr, files[:4])) + " --out model.json"
     assert one.how["command"].startswith(typed)
