@@ -307,6 +307,20 @@ def test_annotations_stand_beside_their_leaves(tmp_path, side):
     assert "".join(root.itertext()).count("weight") == 2 + len(found["weight"])  # legend, title of the column, cells
 
 
+def test_a_colour_of_categories_has_one_meaning(tmp_path):
+    "Two columns of categories share no colour while there are enough; then the page says that they repeat."
+    few = {"home": ["sea", "land"] * 6, "tame": ["yes", "no", None] * 4}
+    many = few | {"letter": list("abcdefghijkl")}
+    for annotations, repeats in ((few, False), (many, True)):
+        result = sample(12, annotations=annotations)
+        save_result(result, tmp_path / "tree.svg")
+        meanings = {}
+        for cell in ElementTree.parse(tmp_path / "tree.svg").getroot().iter(f"{SVG}path"):
+            if cell.get("class") == "cell":
+                meanings.setdefault(cell.get("fill"), set()).add(cell.find(f"{SVG}title").text)
+        assert (max(map(len, meanings.values())) > 1) == repeats == ("so they repeat" in html_page(result))
+
+
 def place_of_text(text):
     turned = re.search(r"rotate\(\S+ (\S+) (\S+)\)", text.get("transform") or "")
     return tuple(map(float, turned.groups() if turned else (text.get("x"), text.get("y"))))

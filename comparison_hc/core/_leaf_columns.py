@@ -38,10 +38,10 @@ def _is_missing(value):
 
 
 class _Column:
-    "One title with its values; numbers where all known values are numbers."
+    "One title with its values; numbers where all known values are numbers. Categories have colours from `first` on."
 
-    def __init__(self, title, values):
-        self.title, self.values = title, values
+    def __init__(self, title, values, first=0):
+        self.title, self.values, self.first = title, values, first
         known = [value for value in values if value is not None]
         self.is_number = bool(known) and all(isinstance(v, Real) and not isinstance(v, (bool, np.bool_)) for v in known)
         self.low, self.high = (float(min(known)), float(max(known))) if self.is_number else (0.0, 0.0)
@@ -56,8 +56,11 @@ class _Column:
             mean = float(np.mean(known))
             return self.shade(mean), f"{mean:.4g}"
         found = sorted({visible_text(str(value)) for value in known})
-        color = CATEGORIES[self.categories.index(found[0]) % len(CATEGORIES)] if len(found) == 1 else MIXED
-        return color, " / ".join(found)
+        return self.color(found[0]) if len(found) == 1 else MIXED, " / ".join(found)
+
+    def color(self, category):
+        "The colour of a category."
+        return CATEGORIES[(self.first + self.categories.index(category)) % len(CATEGORIES)]
 
     def shade(self, value):
         "The colour of a number, between the lowest and the highest."
@@ -70,17 +73,20 @@ class _Column:
         "(colours, text) of what the legend shows: each category, or the ends of the numbers."
         if self.is_number:
             return [(SEQUENTIAL, f"{self.low:.4g} to {self.high:.4g}")]
-        return [([CATEGORIES[k % len(CATEGORIES)]], text) for k, text in enumerate(self.categories)]
+        return [([self.color(text)], text) for text in self.categories]
 
 
 class LeafColumns:
     "What a `TreeFigure` needs of annotations: their width, cells, titles and legend."
 
     def __init__(self, annotations):
-        self.columns = [_Column(title, values) for title, values in annotations.items()]
+        self.columns, n_colors = [], 0
+        for title, values in annotations.items():  # a colour has one meaning as long as there are enough
+            self.columns.append(_Column(title, values, n_colors))
+            n_colors += len(self.columns[-1].categories)
         self.width = BEFORE + len(self.columns) * (CELL + GAP)
         self.room = min(LONGEST, max(text_width(column.title, LETTER) for column in self.columns)) + 6
-        self.most = max(len(column.categories) for column in self.columns)
+        self.most = n_colors
 
     def cells(self, objects, along, half):
         "(corners along and across the middle of a row, colour, title) of every cell that is known."
