@@ -106,8 +106,6 @@ MOST_REPEATED = 1_000_000  # comparisons among which repeated questions are soug
 
 def _held_out_in_words(result):
     "How well the hierarchy's own method predicts held-out comparisons, and the best method beside it."
-    from .shape import repeat_ceiling
-
     compared = result.compared
     if compared is None:
         return []
@@ -118,14 +116,14 @@ def _held_out_in_words(result):
     between = "" if np.isnan(row.low) else f" (95% interval {row.low:.3f} to {row.high:.3f})"
     text = f"Of the held-out comparisons that they decide, trees of {row.title} get {row.accuracy:.1%} right (chance "
     text += f"50%), and they leave {row.undecided:.1%} undecided; counting those as half, their agreement is "
-    text += f"{row.agreement:.3f}{between}, where no tree could reach more than {row.noise_ceiling:.3f}, as "
-    text += "some comparisons contradict each other."
+    text += f"{row.agreement:.3f}{between}, where no tree could reach more than {row.noise_ceiling:.3f}"
+    text += ", as some comparisons contradict each other." if row.noise_ceiling < 0.9995 else "."
+    from .shape import repeat_ceiling  # which loads scikit-learn
+
     repeated = None if len(result.comparisons) > MOST_REPEATED else repeat_ceiling(result.comparisons)
     if repeated:
-        text += (
-            f" By {repeated['n_questions']:,} repeated questions, the noise in the answers limits the agreement of any "
-        )
-        text += f"model to {repeated['agreement']:.3f} (95% interval {repeated['low']:.3f} to {repeated['high']:.3f})."
+        text += f" By {repeated['n_questions']:,} repeated questions, noise limits the agreement of any model to "
+        text += f"{repeated['agreement']:.3f} (95% interval {repeated['low']:.3f} to {repeated['high']:.3f})."
     if row.low <= 0.5:
         text += " That is not surely better than chance: these answers may hold no hierarchy."
     if row.name != compared.best:
