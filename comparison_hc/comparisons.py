@@ -720,6 +720,143 @@ def apply_responses(comparisons: ArrayLike | Comparisons, responses: Any) -> Any
     rows[wrong] = rows[wrong][:, [0, 2, 1] if comparisons.width == 3 else [2, 3, 0, 1]]
     return comparisons._with(rows)
 
+# %% ../nbs/core/00_comparisons.ipynb #comparisons-comparison-components
+def linked_groups(n_objects, links):
+    "Return the group of every object, of objects that chains of (m, 2) links connect."
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    ends = np.asarray(links).astype(np.int32)  # older SciPy knows no wider numbers of vertices
+    graph = coo_array((np.ones(len(links), dtype=np.int8), tuple(ends.T)), shape=(n_objects, n_objects))
+    return connected_components(graph, directed=False)[1]
+
+# %% ../nbs/core/00_comparisons.ipynb #def-warn_if_disconnected
+def warn_if_disconnected(components, names=None, stacklevel=2):
+    "Issue a `DisconnectedWarning` if there is more than one group, and return the number of groups."
+    sizes = bincount(components)
+    if len(sizes) == 1:
+        return 1
+    alone = np.flatnonzero(sizes[components] == 1)
+    largest = _first_five(np.sort(sizes)[::-1])
+    message = f"the answers fall apart into {len(sizes):,} groups of {largest} objects, with no compared pair across"
+    if len(alone):
+        message += f"; on their own: {_first_five(alone if names is None else [names[i] for i in alone])}"
+    message += ". Nothing is known across groups: ask about such pairs, "
+    message += "or cluster each group by itself (see comparison_components)"
+    warnings.warn(message, DisconnectedWarning, stacklevel + 1)
+    return len(sizes)
+
+
+def _first_five(values):
+    return ", ".join(map(str, values[:5])) + (" …" if len(values) > 5 else "")
+
+
+@dataclass(frozen=True)
+class ComparisonSummary:
+    """Counts that describe a set of comparisons; `str(summary)` is a table.
+
+    Parameters
+    ----------
+    kind : str
+        "triplets" or "quadruplets".
+    n_objects, n_answers, n_questions, n_possible : int
+        Objects, rows, distinct questions, and questions that N objects allow.
+    n_repeated, n_contradictory : int
+        Answers that repeat another row, and questions that were answered both ways.
+    never_compared : tuple of str
+        Objects in no answer.
+    n_components : int
+        Groups of compared objects that no answer links.
+    n_respondents : int or None
+        People who answered, where that is known.
+    weights : tuple of float or None
+        Smallest, largest and sum of the weights, where there are some.
+
+    Examples
+    --------
+    >>> from comparison_hc import Triplets
+    >>> Triplets([[0, 1, 2], [0, 2, 1]]).summary().n_contradictory
+    1
+    """
+
+    kind: str
+    n_objects: int
+    n_answers: int
+    n_questions: int
+    n_possible: int
+    n_repeated: int
+    n_contradictory: int
+    never_compared: tuple
+    n_components: int
+    n_respondents: int | None
+    weights: tuple | None = None
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Return the lines of a table.
+
+        Returns
+        -------
+        list of (str, str)
+            What is counted, and its value.
+        """
+        share = self.n_questions / max(self.n_possible, 1)
+        never = f"{len(self.never_compared):,}"
+        if self.never_compared:
+            never += ": " + ", ".join(self.never_compared[:10])
+        if len(self.never_compared) > 10:
+            never += f" and {len(self.never_compared) - 10:,} more"
+        lines = [
+            ("objects", f"{self.n_objects:,}"),
+            ("answers (" + self.kind + ")", f"{self.n_answers:,}"),
+            ("distinct questions", f"{self.n_questions:,} of {self.n_possible:,} ({share:.2%})"),
+            ("repeated answers", f"{self.n_repeated:,}"),
+            ("questions answered both ways", f"{self.n_contradictory:,}"),
+            ("objects never compared", never),
+            ("connected components", f"{self.n_components:,}"),
+        ]
+        if self.n_respondents is not None:
+            lines.append(("respondents", f"{self.n_respondents:,}"))
+        if self.weights is not None:
+            low, high, total = self.weights
+            lines.append(("weights", f"{low:.4g} to {high:.4g}, {total:,.6g} in all"))
+        return lines
+
+    def __str__(self):
+        width = max(len(what) for what, _ in self.rows())
+        return "\n".join(f"{what:<{width}}  {value}" for what, value in self.rows())
+
+    def _repr_html_(self):
+        from html import escape
+
+        side = "<th style='text-align:left'>{}</th><td style='text-align:right'>{}</td>"
+        cells = "".join(f"<tr>{side.format(escape(what), escape(value))}</tr>" for what, value in self.rows())
+        return f"<table class='comparison-summary'>{cells}</table>"
+
+
+def _summary(answers):
+    "`ComparisonSummary` of comparisons."
+    n_questions, n_sides = count_questions(*answers.winners_and_losers())
+    n, a, who, weights = answers.n_objects, answers.array, answers.respondents, answers.weights
+    compared = np.zeros(n, dtype=bool)
+    compared[a.ravel()] = True
+    groups = linked_groups(n, np.concatenate([a[:, [0, c]] for c in range(1, answers.width)]))
+    names = answers.object_names
+    return ComparisonSummary(
+        answers.kind,
+        n,
+        len(answers),
+        n_questions,
+        n_triplet_questions(n) if answers.width == 3 else n_quadruplet_questions(n),
+        len(answers) - n_sides,
+        n_sides - n_questions,
+        tuple(names[i] for i in np.flatnonzero(~compared)),
+        len(np.unique(groups[compared])),
+        None if who is None else len(set(map(str, who.tolist()))),
+        None
+        if weights is None or not len(weights)
+        else tuple(map(float, (weights.min(), weights.max(), weights.sum()))),
+    )
+
 # %% ../nbs/core/00_comparisons.ipynb #a6a5f107
 _CONSTRUCTORS = {
     "triplets": Triplets,
@@ -873,16 +1010,6 @@ def majority_rows(winner: ArrayLike, loser: ArrayLike, weights: ArrayLike | None
     np.minimum.at(kept, question[agrees], np.flatnonzero(agrees))
     return np.sort(kept[net_count != 0])
 
-# %% ../nbs/core/00_comparisons.ipynb #comparisons-comparison-components
-def linked_groups(n_objects, links):
-    "Return the group of every object, of objects that chains of (m, 2) links connect."
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    ends = np.asarray(links).astype(np.int32)  # older SciPy knows no wider numbers of vertices
-    graph = coo_array((np.ones(len(links), dtype=np.int8), tuple(ends.T)), shape=(n_objects, n_objects))
-    return connected_components(graph, directed=False)[1]
-
 # %% ../nbs/core/00_comparisons.ipynb #def-comparison_components
 def comparison_components(comparisons: ArrayLike | Comparisons, n_objects: int | None = None) -> np.ndarray:
     """Return groups of objects that chains of compared pairs connect.
@@ -912,130 +1039,3 @@ def comparison_components(comparisons: ArrayLike | Comparisons, n_objects: int |
 
 class DisconnectedWarning(UserWarning):
     "The answers fall apart into groups of objects whose pairs were not compared with each other."
-
-# %% ../nbs/core/00_comparisons.ipynb #def-warn_if_disconnected
-def warn_if_disconnected(components, names=None, stacklevel=2):
-    "Issue a `DisconnectedWarning` if there is more than one group, and return the number of groups."
-    sizes = bincount(components)
-    if len(sizes) == 1:
-        return 1
-    alone = np.flatnonzero(sizes[components] == 1)
-    largest = _first_five(np.sort(sizes)[::-1])
-    message = f"the answers fall apart into {len(sizes):,} groups of {largest} objects, with no compared pair across"
-    if len(alone):
-        message += f"; on their own: {_first_five(alone if names is None else [names[i] for i in alone])}"
-    message += ". Nothing is known across groups: ask about such pairs, "
-    message += "or cluster each group by itself (see comparison_components)"
-    warnings.warn(message, DisconnectedWarning, stacklevel + 1)
-    return len(sizes)
-
-
-def _first_five(values):
-    return ", ".join(map(str, values[:5])) + (" …" if len(values) > 5 else "")
-
-
-@dataclass(frozen=True)
-class ComparisonSummary:
-    """Counts that describe a set of comparisons; `str(summary)` is a table.
-
-    Parameters
-    ----------
-    kind : str
-        "triplets" or "quadruplets".
-    n_objects, n_answers, n_questions, n_possible : int
-        Objects, rows, distinct questions, and questions that N objects allow.
-    n_repeated, n_contradictory : int
-        Answers that repeat another row, and questions that were answered both ways.
-    never_compared : tuple of str
-        Objects in no answer.
-    n_components : int
-        Groups of compared objects that no answer links.
-    n_respondents : int or None
-        People who answered, where that is known.
-    weights : tuple of float or None
-        Smallest, largest and sum of the weights, where there are some.
-
-    Examples
-    --------
-    >>> from comparison_hc import Triplets
-    >>> Triplets([[0, 1, 2], [0, 2, 1]]).summary().n_contradictory
-    1
-    """
-
-    kind: str
-    n_objects: int
-    n_answers: int
-    n_questions: int
-    n_possible: int
-    n_repeated: int
-    n_contradictory: int
-    never_compared: tuple
-    n_components: int
-    n_respondents: int | None
-    weights: tuple | None = None
-
-    def rows(self) -> list[tuple[str, str]]:
-        """Return the lines of a table.
-
-        Returns
-        -------
-        list of (str, str)
-            What is counted, and its value.
-        """
-        share = self.n_questions / max(self.n_possible, 1)
-        never = f"{len(self.never_compared):,}"
-        if self.never_compared:
-            never += ": " + ", ".join(self.never_compared[:10])
-        if len(self.never_compared) > 10:
-            never += f" and {len(self.never_compared) - 10:,} more"
-        lines = [
-            ("objects", f"{self.n_objects:,}"),
-            ("answers (" + self.kind + ")", f"{self.n_answers:,}"),
-            ("distinct questions", f"{self.n_questions:,} of {self.n_possible:,} ({share:.2%})"),
-            ("repeated answers", f"{self.n_repeated:,}"),
-            ("questions answered both ways", f"{self.n_contradictory:,}"),
-            ("objects never compared", never),
-            ("connected components", f"{self.n_components:,}"),
-        ]
-        if self.n_respondents is not None:
-            lines.append(("respondents", f"{self.n_respondents:,}"))
-        if self.weights is not None:
-            low, high, total = self.weights
-            lines.append(("weights", f"{low:.4g} to {high:.4g}, {total:,.6g} in all"))
-        return lines
-
-    def __str__(self):
-        width = max(len(what) for what, _ in self.rows())
-        return "\n".join(f"{what:<{width}}  {value}" for what, value in self.rows())
-
-    def _repr_html_(self):
-        from html import escape
-
-        side = "<th style='text-align:left'>{}</th><td style='text-align:right'>{}</td>"
-        cells = "".join(f"<tr>{side.format(escape(what), escape(value))}</tr>" for what, value in self.rows())
-        return f"<table class='comparison-summary'>{cells}</table>"
-
-
-def _summary(answers):
-    "`ComparisonSummary` of comparisons."
-    n_questions, n_sides = count_questions(*answers.winners_and_losers())
-    n, a, who, weights = answers.n_objects, answers.array, answers.respondents, answers.weights
-    compared = np.zeros(n, dtype=bool)
-    compared[a.ravel()] = True
-    groups = linked_groups(n, np.concatenate([a[:, [0, c]] for c in range(1, answers.width)]))
-    names = answers.object_names
-    return ComparisonSummary(
-        answers.kind,
-        n,
-        len(answers),
-        n_questions,
-        n_triplet_questions(n) if answers.width == 3 else n_quadruplet_questions(n),
-        len(answers) - n_sides,
-        n_sides - n_questions,
-        tuple(names[i] for i in np.flatnonzero(~compared)),
-        len(np.unique(groups[compared])),
-        None if who is None else len(set(map(str, who.tolist()))),
-        None
-        if weights is None or not len(weights)
-        else tuple(map(float, (weights.min(), weights.max(), weights.sum()))),
-    )
