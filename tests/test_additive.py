@@ -181,7 +181,7 @@ def test_subtrees_that_move_at_once_leave_a_tree_or_are_refused(seed, size):
     made = statements(answers(12, 60, rng), 12)
     before = engine.fit_lengths(made, [random_parent(12, rng)], 1.0, max_newton=1)
     moves = engine.regrafts(made, before, 1.0)
-    chosen = engine.apart(before, [moves[at] for at in rng.permutation(len(moves))], engine.ends_of)[:size]
+    chosen = engine.compatible(before, [moves[at] for at in rng.permutation(len(moves))], engine.ends_of)[:size]
     moved = engine.transplanted(before, chosen)
     if moved is None:
         assert len(chosen) > 1

@@ -576,7 +576,7 @@ def regrafted(statements, fit, chosen, rate):
 # ---- the search
 
 
-def apart(fit, moves, ends_of):
+def compatible(fit, moves, ends_of):
     "Of these moves, the best first, those that touch no edge of a better one."
     chosen, used = [], set()
     for one in moves:
@@ -590,7 +590,7 @@ def apart(fit, moves, ends_of):
 def better_fit(statements, fit, moves, ends_of, moved, rate, n_tries):
     "The fit after as many moves as lower the objective together, or one of the best `n_tries`; None if none does."
     for at in range(min(n_tries, len(moves))):
-        chosen = apart(fit, moves[at:], ends_of)
+        chosen = compatible(fit, moves[at:], ends_of)
         while chosen:
             found = moved(statements, fit, chosen, rate)
             if found is not None and found.objective < fit.objective - 1e-2:
