@@ -107,11 +107,12 @@ def answers_carry_few_bits(quick=True):
 
     C(ε) against the channel's table and ε²; partitions counted; bits in n ln(n/ε) answers.
 
-    Erratum. Theorem affected: 'Ω n ln n ϵ triplets' (our copy has lost a fraction, and both readings fail: $n\ln\frac
-    n\epsilon$, to which the remark's 'ln 1 ϵ dependence' points, or $\frac{n\ln n}\epsilon$) cannot suffice in the
-    active setting, ε being 'the crowd noise level ϵ', as the remark has it. Either number of answers carries fewer bits
-    than the partition has, for small ε: at n = 1000, k = 4, ε = 0.05 under a hundredth and under a fifth of them. The
-    dependence $1/\epsilon^2$ that the remark leaves open is necessary.
+    Erratum. Theorem affected: 'When one can actively obtain comparisons, Emamjomeh-Zadeh and Kempe (2018) showed that
+    it suffices to query Ω n ln n ϵ triplets', with ε 'the crowd noise level ϵ'. Our copy has lost a fraction bar; the
+    number is $n\ln\frac n\epsilon$, to which 'the ln 1 ϵ dependence' points, or $\frac{n\ln n}\epsilon$. Neither
+    suffices for small ε, because the answers carry fewer bits than the partition has: at n = 1000, k = 4, ε = 0.05 less
+    than a hundredth and less than a fifth of them. The dependence $1/\epsilon^2$, whose optimality the remark leaves
+    open, is necessary.
     """
     rows = []
     for epsilon in np.linspace(0.01, 1, 12 if quick else 200):
