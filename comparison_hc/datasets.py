@@ -192,8 +192,8 @@ def load_dataset(name: str, collection: str | None = None, download: bool = True
 
     Parameters
     ----------
-    name : {"animals", "car", "food", "zoo", "glass", "newsgroups", "mnist", "mnist-tsne", "omniglot", "cifar10", \
-            "digits", "iris", "wine"}
+    name : {"animals", "car", "food", "material", "music", "things", "nature", "vogue", "zoo", "glass", "newsgroups", \
+            "mnist", "mnist-tsne", "omniglot", "cifar10", "digits", "iris", "wine"}
         Which data set; `list_datasets` describes them.
     collection : {"T_ALL_REDUCED", "T_ALL", "ALL_REDUCED", "ALL", "survey"}, optional
         For "car" only: which of its files of responses. The default is "T_ALL_REDUCED".
@@ -259,7 +259,7 @@ def list_datasets() -> DataFrame:
         if originals:
             found = find_files(converted_files(name, "T_ALL_REDUCED"))
             if found:
-                counts["objects"] = known.get("parts", {}).get("/".join(found[1][0].parts[-2:]), counts["objects"])
+                counts |= known.get("parts", {}).get("/".join(found[1][0].parts[-2:]), {})
             found = found or find_files([[original["path"] for original in originals]])
             where = found[0] if found else "not here"
         download = bool(originals) and all(map(can_be_fetched, originals))

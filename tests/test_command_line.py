@@ -193,7 +193,7 @@ def test_a_sample_file_is_written_and_read(tmp_path, monkeypatch, capsys):
 def test_data(capsys):
     code, out, _ = run(capsys, "data")
     names = "car zoo glass newsgroups food mnist mnist-tsne omniglot cifar10 digits iris wine animals"
-    assert code == 0 and all(name in out for name in names.split())
+    assert code == 0 and all(name in out for name in f"{names} material music things nature vogue".split())
     code, out, _ = run(capsys, "data", "animals")
     assert code == 0 and "24" in out and "source:" in out
 

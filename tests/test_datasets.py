@@ -36,6 +36,15 @@ EMBEDDED = ["animals", "digits", "iris", "wine"]
 ON_FILE = [name for name in CATALOGUE if name not in EMBEDDED]
 
 
+ANSWERED = {  # sets in one form, and the names of their originals in it
+    "material": ("triplets", ["m.zip"]),
+    "music": ("triplets", ["answers.txt", "artists.txt"]),
+    "things": ("odd-one-out", ["trials.txt"]),
+    "nature": ("odd-one-out", ["n.zip"]),
+    "vogue": ("odd-one-out", ["v.zip"]),
+}
+
+
 def sha256(data):
     return "sha256:" + hashlib.sha256(data).hexdigest()
 
@@ -45,13 +54,11 @@ def sha256(data):
 
 @pytest.mark.parametrize("name", CATALOGUE)
 def test_catalogue_agrees_with_the_data(name, dataset_or_skip):
-    data, counts = dataset_or_skip(name), dict(CATALOGUE[name]["counts"])
-    if name == "cifar10" and len(data) == 2000:  # a part of the original
-        counts["objects"] = 2000
-    found = data.facts()
+    data, known = dataset_or_skip(name), CATALOGUE[name]
+    found = {what: data.facts()[what] for what in known["counts"]}
     assert isinstance(data, Dataset) and data.name == name and data.source and data.terms
-    assert {what: found[what] for what in counts} == counts
-    assert list_datasets().set_index("name").objects[name] == len(data)
+    assert found in [known["counts"] | part for part in ({}, *known.get("parts", {}).values())]
+    assert found == list_datasets().set_index("name").loc[name, list(found)].to_dict()
     assert len(data.objects) == len(set(data.objects)) and all(isinstance(x, str) and x for x in data.objects)
     for values in (data.labels, data.features, None if isinstance(data.images, tuple) else data.images):
         assert values is None or values.shape[0] == len(data)
@@ -81,6 +88,7 @@ DIGESTS = {  # of everything that a reader gives, taken when the counts below we
     ("car", "ALL_REDUCED"): "54afea37726a9c3a",
     ("car", "survey"): "6c9a900b540df5ad",
     ("food", None): "731bcd57198a7731",
+    ("material", None): "ad43e0f0d5c5ad2c",
     ("zoo", None): "aaeb295f51ca9edc",
     ("glass", None): "e625b43d8a49e8b7",
     ("newsgroups", None): "6d119744673e42ac",
@@ -456,6 +464,17 @@ def test_changed_arrays_are_refused_however_they_are_packed(name, array, tmp_pat
         load_dataset(name)
 
 
+def test_changed_answers_are_refused_however_they_are_packed(tmp_path, monkeypatch):
+    path = copy_of("material", tmp_path, monkeypatch) / "answers.csv.gz"
+    text = gzip.decompress(path.read_bytes())
+    path.write_bytes(gzip.compress(text.replace(b"\r\n", b"\n"), 1))
+    assert len(load_dataset("material").comparisons) == 20000
+    for changed in (text[: text.rindex(b"\n", 0, -1) + 1], text.replace(b"chrome,", b"nickel,", 1)):
+        path.write_bytes(gzip.compress(changed))
+        with pytest.raises(InputError, match="answers.csv.gz must be as it was converted"):
+            load_dataset("material")
+
+
 def test_a_damaged_picture_is_refused(tmp_path, monkeypatch):
     paths_of("car")
     if load_dataset("car").images is None:
@@ -545,6 +564,77 @@ def test_food_from_an_archive_of_its_form(tmp_path):
     made_table = made["food100/food100_objects.csv"].replace(b"\r\n", b"\n")
     assert made_table == table.read_bytes().replace(b"\r\n", b"\n")
     assert np.array_equal(np.load(io.BytesIO(made["food100/food100_triplets.npz"]))["triplets"], triplets)
+
+
+def small_answers(name):
+    "(bytes of originals in the form of the set, answers in names, who gave them): 40 answers about 7 objects."
+    rng = np.random.default_rng(len(name))
+    objects = [str(i) for i in range(7)] if name == "things" else [f"{name}-{letter}" for letter in "dgbafce"]
+    answers = [tuple(rng.choice(objects, 3, replace=False).tolist()) for _ in range(40)]
+    people = [f"u{i}" for i in rng.integers(0, 5, 40)] if name == "music" else None
+    if name == "music":
+        number = {artist: 10 * i for i, artist in enumerate(objects, 1)}
+        cells = [" ".join(str(number[artist]) for artist in answer) for answer in answers]
+        lines = [f"{i} S {user} {three}" for i, (user, three) in enumerate(zip(people, cells))]
+        lines[7:7] = ["90 G u1 10 20 ", "91 G u1 10 20 10", "92 G u1 10 10 30"]  # not of three artists
+        lines = ["judgement source user target chosen other", *lines, "(43 rows)", ""]
+        known = [f"{artist} {n}" for artist, n in number.items() if artist != objects[2]]
+        answers = [tuple(f"artist {number[x]}" if x == objects[2] else x for x in answer) for answer in answers]
+        return ["\n".join([*lines, ""]).encode(), "\n".join(known).encode()], answers, people
+    if name == "material":
+        order, count = sorted(objects), {answer: answers.count(answer) for answer in answers}
+        questions = {(head, *sorted(pair)) for head, *pair in answers}
+        rows = [[[order.index(x) for x in q], [count.get(q, 0), count.get((q[0], q[2], q[1]), 0)]] for q in questions]
+        members = {f"data/havran1_ennis_298x298_LDR/{x}.jpg": "no picture" for x in objects}
+        members |= {"README.md": "", "__media__/a.jpg": ""}
+        for part, some in (("train", rows[9:]), ("test", rows[:9])):
+            table = dict(answers=[q for q, _ in some], agreement=[n for _, n in some], answers_diff=[[0, 1, 2]])
+            members[f"data/answers_processed_{part}.json"] = json.dumps(table)
+        members = {f"material-e5fc/{member}": data for member, data in members.items()}
+        return [zip_of(io.BytesIO(), members).getvalue()], answers, None
+    lines = "".join(f"{one} {other} {odd}\n" for odd, one, other in answers) + "\n"
+    if name == "things":
+        return [lines.encode()], answers, None
+    members = {"nature/nature_triplets.txt": "x y z\n", "vogue/vogue_triplets.txt": "x y z\n", "vogue/x.jpg": ""}
+    members[f"{name}/{name}_triplets.txt"] = lines
+    return [zip_of(io.BytesIO(), members).getvalue()], answers, None
+
+
+@pytest.mark.parametrize("name", ANSWERED)
+def test_answers_from_originals_of_their_form(name, empty_cache, monkeypatch):
+    "All answers are read as they were given; other bytes and other counts are refused; the copy lasts."
+    (kind, paths), (contents, answers, people) = ANSWERED[name], small_answers(name)
+    assert len(CATALOGUE[name]["originals"]) == len(paths)
+    originals = [
+        dict(path=f"{name}/{path}", url="http://127.0.0.1:1", digest=sha256(data))
+        for path, data in zip(paths, contents)
+    ]
+    counts = CATALOGUE[name]["counts"] | dict(objects=7, comparisons=40)
+    with_catalogue(monkeypatch, name, originals=originals, counts=counts)
+    for original, data in zip(originals, contents):
+        path = empty_cache / original["path"]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data + b" ")
+        with pytest.raises(InputError, match="must be the original from .* whose SHA256 is|not found"):
+            load_dataset(name, download=False)
+        path.write_bytes(data)
+    for wrong in (dict(objects=8), dict(comparisons=39)):
+        with monkeypatch.context() as patch:
+            with_catalogue(patch, name, counts=counts | wrong)
+            with pytest.raises(InputError, match="must be .* as its published loader counts; got .40, 7."):
+                load_dataset(name, download=False)
+    data = load_dataset(name, download=False)
+    given = [tuple(data.objects[i] for i in row) for row in data.comparisons.tolist()]
+    in_order = sorted if name == "material" else list  # which has counts
+    assert data.kind == kind and in_order(given) == in_order(answers)
+    assert (data.respondents is None) == (people is None) and (people is None or data.respondents.tolist() == people)
+    head, winner, loser = answers[0] if kind == "triplets" else (answers[0][1], answers[0][2], answers[0][0])
+    named = [[data.objects[i] for i in row] for row in data.triplets.array.tolist()]
+    assert [head, winner, loser] in named and len(named) == (40 if kind == "triplets" else 80)
+    for original in originals:
+        (empty_cache / original["path"]).unlink()
+    assert np.array_equal(load_dataset(name, download=False).comparisons, data.comparisons)
+    assert list_datasets().set_index("name").loc[name, "where"] == "cache"
 
 
 def test_mnist_from_its_true_original(tmp_path):

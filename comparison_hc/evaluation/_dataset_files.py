@@ -1,5 +1,6 @@
 """Files of the data sets: the folders they are looked for in, the download, and the check of the digests."""
 
+import gzip
 import json
 import os
 from hashlib import new, sha256
@@ -134,7 +135,9 @@ def check_digest(path, dataset):
 
 
 def content_digest(data, suffix):
-    "The SHA-256 of a text whatever its line ends, or of arrays whatever their compression."
+    "The SHA-256 of a text whatever its line ends, or of arrays, whatever their compression."
+    if suffix == ".gz":
+        data = gzip.decompress(data)
     if suffix != ".npz":
         return sha256(data.replace(b"\r\n", b"\n").strip()).hexdigest()
     whole = sha256()

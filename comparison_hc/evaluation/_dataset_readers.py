@@ -14,6 +14,7 @@ from zipfile import ZipFile
 import numpy as np
 
 from ._dataset_files import CATALOGUE
+from ..core._columns import sorted_names
 from ..core.images import read_png
 from ..core.validation import as_rng, check_integer, check_number, require
 
@@ -23,6 +24,7 @@ ZOO_HEADER = (
     "animal_name,hair,feathers,eggs,milk,airborne,aquatic,predator,toothed,backbone,breathes,venomous,fins,legs,tail,"
     "domestic,catsize,class_type"
 )
+ANSWER_COLUMNS = {"triplets": ("head", "winner", "loser"), "odd-one-out": ("odd", "one", "other")}
 DIGITS = tuple("0123456789")
 MNIST_TEST_COUNTS = (980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009)
 
@@ -205,6 +207,86 @@ def read_food(answers, dishes):
         kind="triplets",
         extra={"tastes": tastes, "taste_names": TASTES, "image_files": tuple(row["image_file"] for row in rows)},
     )
+
+
+# ---- responses of people in one form: materials, musicians, things, scenes, covers
+
+
+def _answers_file(name, kind, rows):
+    "Three names per row, and who answered, if that is known; refused if the published loader counts other rows."
+    found = len(rows), len({cell for row in rows for cell in row[:3]})
+    counts = CATALOGUE[name]["counts"]
+    rule = f"{counts['comparisons']:,} answers about {counts['objects']:,} objects, as its published loader counts"
+    require(found == (counts["comparisons"], counts["objects"]), f"the original of {name!r}", rule, found)
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow((*ANSWER_COLUMNS[kind], "participant")[: len(rows[0])])
+    table.writerows(rows)
+    return CATALOGUE[name]["files"][-1][0], gzip.compress(text.getvalue().encode(), mtime=0)
+
+
+def _read_answers(path):
+    "A file of answers, whose header tells the kind."
+    from pandas import Categorical, read_csv
+
+    table = read_csv(path, dtype=str, keep_default_na=False)
+    cells = table.iloc[:, :3].to_numpy()
+    names = sorted_names(set(cells.ravel()))
+    people = table.get("participant")
+    return dict(
+        objects=tuple(names),
+        comparisons=Categorical(cells.ravel(), categories=names).codes.reshape(-1, 3).astype(np.int64),
+        kind={columns: kind for kind, columns in ANSWER_COLUMNS.items()}[tuple(table.columns[:3])],
+        respondents=None if people is None else people.to_numpy(dtype=str),
+    )
+
+
+read_material = read_music = read_things = read_nature = read_vogue = _read_answers
+
+
+def convert_material(archive):
+    "Questions (reference, a, b) with the numbers of people who chose a and b; the sorted pictures name the materials."
+    with ZipFile(archive) as members:
+        plain = {member.split("/", 1)[1]: member for member in members.namelist()}
+        parts = [json.loads(members.read(plain[f"data/answers_processed_{part}.json"])) for part in ("train", "test")]
+    pictures = [Path(file) for file in plain if file.endswith(".jpg")]
+    names = sorted(file.stem for file in pictures if file.parent.name == "havran1_ennis_298x298_LDR")
+    rows = []
+    for part in parts:
+        for question, (n_first, n_second) in zip(part["answers"], part["agreement"]):
+            head, first, second = (names[i] for i in question)
+            rows += [(head, first, second)] * n_first + [(head, second, first)] * n_second
+    return [_answers_file("material", "triplets", rows)]
+
+
+def convert_music(answers, artists):
+    "Lines of judgement, source, user, target, chosen and other artist; the first line and the last two are none."
+    name_of = dict(reversed(line.split()) for line in artists.read_text().splitlines())
+    rows = []
+    for line in answers.read_text().splitlines()[1:-2]:
+        _, _, user, *three = line.split(" ")
+        if all(three) and len(set(three)) == 3:  # some judgements have no other artist, or one artist twice
+            rows.append((*(name_of.get(artist, f"artist {artist}") for artist in three), user))
+    return [_answers_file("music", "triplets", rows)]
+
+
+def _last_is_odd(lines):
+    return [(odd, one, other) for one, other, odd in map(str.split, filter(str.strip, lines))]
+
+
+def convert_things(trials):
+    "Numbers of three objects per line, the odd one last. Names are left out: the authors' list has another order."
+    return [_answers_file("things", "odd-one-out", _last_is_odd(trials.read_text().splitlines()))]
+
+
+def _convert_pictures(name, archive):
+    "nature_and_vogue_triplets.zip has one table for each set: three files of pictures per line, the odd one last."
+    with ZipFile(archive) as members:
+        lines = members.read(f"{name}/{name}_triplets.txt").decode().splitlines()
+    return [_answers_file(name, "odd-one-out", _last_is_odd(lines))]
+
+
+convert_nature, convert_vogue = (partial(_convert_pictures, name) for name in ("nature", "vogue"))
 
 
 # ---- tables, word counts, pictures
