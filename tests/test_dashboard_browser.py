@@ -9,9 +9,8 @@ import numpy as np
 import pandas as pd
 from shared import live_page
 
-from comparison_hc.dashboards.planted import planted_data
+from comparison_hc.dashboards.planted import PlantedSettings, planted_data
 from comparison_hc.dashboards.planted_page import PAGE
-from comparison_hc.dashboards.planted_settings import PlantedSettings
 from comparison_hc.reproduce.f19 import planted_methods
 
 LIVE_VALUES = PlantedSettings.values("live")

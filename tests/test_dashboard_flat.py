@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from comparison_hc.comparisons import comparison_components
-from comparison_hc.dashboards.flat import FlatInstance, flat_data
+from comparison_hc.dashboards.flat import FlatInstance, FlatSettings, flat_data
 from comparison_hc.dashboards.flat_page import flat_events
-from comparison_hc.dashboards.flat_settings import FlatSettings
 from comparison_hc.dashboards.pictures import read_png, shades
 from comparison_hc.flat.planted import sample_comparisons
 from comparison_hc.flat.sdp import cluster_matrix, sdp_lambda

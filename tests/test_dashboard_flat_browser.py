@@ -3,8 +3,7 @@
 from shared import live_page
 from test_dashboard_browser import Page
 
-from comparison_hc.dashboards.flat import flat_data
-from comparison_hc.dashboards.flat_settings import FlatSettings
+from comparison_hc.dashboards.flat import FlatSettings, flat_data
 
 LIVE_VALUES = FlatSettings.values("live")
 

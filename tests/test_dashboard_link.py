@@ -10,9 +10,18 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from comparison_hc.dashboards import link, link_page
-from comparison_hc.dashboards.link import all_trees, guessed_classes, link_data, one_curve
+from comparison_hc.dashboards.link import (
+    FAMILIES,
+    TASKS,
+    LinkSettings,
+    all_trees,
+    draw_task,
+    family_of,
+    guessed_classes,
+    link_data,
+    one_curve,
+)
 from comparison_hc.dashboards.link_page import link_events
-from comparison_hc.dashboards.tasks import FAMILIES, TASKS, LinkSettings, draw_task, family_of
 from comparison_hc.link.execution import piecewise_loss
 from comparison_hc.link.merge import alpha_linkage, beta_linkage
 from comparison_hc.metrics import pruning_loss

@@ -7,8 +7,7 @@ import pytest
 from shared import live_page
 from test_dashboard_browser import Page
 
-from comparison_hc.dashboards.link import link_data
-from comparison_hc.dashboards.tasks import LinkSettings
+from comparison_hc.dashboards.link import LinkSettings, link_data
 
 LIVE_VALUES = LinkSettings.values("live")
 

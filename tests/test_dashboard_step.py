@@ -12,18 +12,20 @@ from hypothesis import strategies as st
 
 from comparison_hc.adaptive import insertion_clustering
 from comparison_hc.adaptive.trees import GrowingTree, random_hierarchy
-from comparison_hc.dashboards.costs import (
+from comparison_hc.dashboards.step import (
     DELTA_VALUES,
     EXACT_N,
+    LETTERS,
     NOISY_N,
     P_VALUES,
     SHAPE_NAMES,
+    StepSettings,
     chart_lines,
+    step_data,
     stored_questions,
     stored_runs,
+    watch,
 )
-from comparison_hc.dashboards.record import LETTERS, StepSettings
-from comparison_hc.dashboards.step import step_data, watch
 from comparison_hc.dashboards.step_page import step_events
 from comparison_hc.oracles import Counting, HierarchyOracle, Noisy, run
 from comparison_hc.reproduce.simulation import ASKING

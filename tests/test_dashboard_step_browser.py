@@ -3,8 +3,7 @@
 from shared import live_page
 from test_dashboard_browser import Page
 
-from comparison_hc.dashboards.record import LETTERS, StepSettings
-from comparison_hc.dashboards.step import watch
+from comparison_hc.dashboards.step import LETTERS, StepSettings, watch
 
 TEXTS = """[data-show=costs] svg text, .chc-leaf, .chc-words, .chc-answer, .chc-stage figcaption, .chc-legend li,
     .chc-facts td, .chc-facts th, .chc-buttons button"""

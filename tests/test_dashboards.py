@@ -21,15 +21,13 @@ from shared import assert_javascript, contrasts, least_difference, read_static_p
 from comparison_hc import InputError
 from comparison_hc.core.plotting import tree_layout
 from comparison_hc.dashboards import flat, measure, page, planted, planted_page, promises
-from comparison_hc.dashboards.ask import code_text
-from comparison_hc.dashboards.ask_page import page_spec
-from comparison_hc.dashboards.flat_settings import FlatSettings
+from comparison_hc.dashboards.ask_page import code_text, page_spec
+from comparison_hc.dashboards.flat import FlatSettings
 from comparison_hc.dashboards.framework import find_dashboard, key_text, no_step
 from comparison_hc.dashboards.link_page import LOOKS
 from comparison_hc.dashboards.pictures import CLUSTERS, edges, read_png
-from comparison_hc.dashboards.planted import PlantedInstance, planted_data
+from comparison_hc.dashboards.planted import PlantedInstance, PlantedSettings, planted_data
 from comparison_hc.dashboards.planted_page import planted_events
-from comparison_hc.dashboards.planted_settings import PlantedSettings
 from comparison_hc.dashboards.promises import Hypothesis, hypotheses
 from comparison_hc.dashboards.sources import PREPRINTS, Pages, anchor, pages_beside, pages_given
 from comparison_hc.dashboards.worker import LatestOnly
@@ -470,7 +468,7 @@ def test_every_page_has_things_to_try_words_and_sources(name):
     assert len(sent) == len(live.tries) + 1 >= 4 and live.sources and live.words and live.summary
     assert sent.pop() == live.settings().message()  # the last one resets
     for each, message in zip(live.tries, sent):
-        assert live.settings.from_message(message) == live.settings(**each.changed) != live.settings()
+        assert live.settings.from_message(message) == live.settings.from_message(each.changed) != live.settings()
         assert escape(each.words) in html
     labels = [each.metadata["label"] for each in fields(live.settings) if each.metadata["label"]]
     assert all(f"<dt>{label}</dt>" in html for label in labels)

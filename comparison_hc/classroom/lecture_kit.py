@@ -10,15 +10,11 @@ from dataclasses import dataclass, field, fields
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from comparison_hc.core.validation import check_integer, require
-from comparison_hc.dashboards.flat import flat_data
-from comparison_hc.dashboards.flat_settings import FlatSettings
+from comparison_hc.dashboards.flat import FlatSettings, flat_data
 from comparison_hc.dashboards.framework import key_text
-from comparison_hc.dashboards.link import link_data
-from comparison_hc.dashboards.planted import planted_data
-from comparison_hc.dashboards.planted_settings import PlantedSettings
-from comparison_hc.dashboards.record import StepSettings
-from comparison_hc.dashboards.step import step_data
-from comparison_hc.dashboards.tasks import LinkSettings
+from comparison_hc.dashboards.link import LinkSettings, link_data
+from comparison_hc.dashboards.planted import PlantedSettings, planted_data
+from comparison_hc.dashboards.step import StepSettings, step_data
 
 PORTS = {"planted": 8861, "flat": 8862, "step": 8863, "link": 8865}
 DASHBOARDS = {

@@ -14,8 +14,6 @@ from ..evaluation import embedding_average_linkage, t_ste
 from ..evaluation.shape import dendrogram_distances, point_distances, scores, spectral_points
 from .framework import Settings, as_settings, no_step, setting
 
-__all__ = ["AdditiveSettings", "additive_data", "draw_world"]
-
 N_NEW = 4000  # answers by which the models are judged
 NAMES = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -45,7 +43,14 @@ WORLDS = {
 
 @dataclass(frozen=True)
 class AdditiveSettings(Settings):
-    "What the controls say."
+    """The controls of the page `additive`.
+
+    Examples
+    --------
+    >>> from comparison_hc.dashboards import AdditiveSettings
+    >>> AdditiveSettings(n=8).columns("seed")
+    {'world': 'an additive tree', 'n': 8, 'answers': 800, 'noise': 0.33}
+    """
 
     world: str = setting(
         "an additive tree",
@@ -82,19 +87,10 @@ def draw_answers(distances, m, rng):
     return Triplets(np.stack([i, np.where(right, j, k), np.where(right, k, j)], axis=1), n, names=list(NAMES[:n]))
 
 
-def draw_world(settings: AdditiveSettings) -> tuple:
-    """Draw a world and answers about it.
+def draw_world(settings):
+    """((n, n) true distances in units of log-odds, given answers, new answers).
 
-    Parameters
-    ----------
-    settings : AdditiveSettings
-        What the controls say.
-
-    Returns
-    -------
-    tuple
-        ((n, n) true distances in units of log-odds, given answers, new answers); with fewer answers, the given ones
-        are the first of those with more.
+    With fewer answers, the given ones are the first of those with more.
     """
     as_settings(settings, AdditiveSettings)
     world, given, new = np.random.default_rng(settings.seed).spawn(3)
@@ -138,6 +134,12 @@ def additive_data(settings: AdditiveSettings) -> dict:
     dict
         For "dendrogram", "additive tree", "points" and the "ceiling" (the true distances): agreement with new answers,
         where a tie counts half, and log loss.
+
+    Examples
+    --------
+    >>> from comparison_hc.dashboards import AdditiveSettings, additive_data
+    >>> list(additive_data(AdditiveSettings(n=8, answers=100)))
+    ['dendrogram', 'additive tree', 'points', 'ceiling']
     """
     D, given, new = draw_world(settings)
     return judged(fitted_models(given), D, new)

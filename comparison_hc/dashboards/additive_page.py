@@ -6,9 +6,8 @@ import numpy as np
 
 from ..core.plotting import svg, tag, tree_layout
 from ..core.tree_drawing import draw, drawing_svg
-from .additive import N_NEW, AdditiveSettings, draw_world, fitted_models, judged
-from .framework import Page, Try, no_step
-from .sources import Source
+from .additive import AdditiveSettings, draw_world, fitted_models, judged
+from .framework import Page, no_step, page_texts
 
 SIDE, EDGE = 300, 14  # of the pictures and their margins, in pixels
 
@@ -70,36 +69,5 @@ def additive_events(settings, step=no_step, memory=None):
     yield dict(kind="models", show=show, drawn=True, rows=rows)
 
 
-TEXT = (
-    "Random triplets about a world of known shape are answered with errors. Three models are fitted to the same"
-    f" answers, and {N_NEW:,} new ones judge them: a dendrogram, which leaves many answers open, an additive tree,"
-    " whose distances are lengths of paths, and points in the plane. The ceiling knows the true distances."
-)
-TRIES = (
-    Try("a line", "A dendrogram cannot hold a line; an additive tree can.", dict(world="a line", answers=1600)),
-    Try("groups", "Where groups are nested, the dendrogram is as good as the others.", dict(world="nested groups")),
-    Try("two trees", "Two trees, summed: neither picture is enough.", dict(world="two additive trees", answers=3200)),
-)
-WORDS = {
-    "agreement": "share of new answers that the model predicts; a tie counts half",
-    "log loss": "mean of −log(probability of the answer that was given); lower is better, a coin has 0.693",
-    "ceiling": "what the true distances reach: answers have errors, so that no model predicts all of them",
-}
-SOURCES = (
-    Source("additive/01_additive_tree", "The model and its fit"),
-    Source("additive/03_objectives", "Which number to maximise"),
-    Source("dashboards/68_additive", "This page"),
-)
-PAGE = Page(
-    "additive",
-    "Dendrogram, additive tree, points",
-    "Three pictures of the same answers, from worlds of known shape, against the noise ceiling.",
-    TEXT,
-    AdditiveSettings,
-    additive_events,
-    small=dict(n=10, answers=400),
-    tries=TRIES,
-    words=WORDS,
-    sources=SOURCES,
-)
+PAGE = Page(settings=AdditiveSettings, work=additive_events, small=dict(n=10, answers=400), **page_texts("additive"))
 additive_dashboard = PAGE.widget

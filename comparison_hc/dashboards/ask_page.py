@@ -1,21 +1,83 @@
 """The page `ask`, from a session's view to three cards, a tree, and words; clicks and keys to wishes."""
 
+from __future__ import annotations
+
 import base64
-from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from string import Template
+from typing import Any
 
 from ..core.plotting import tree_layout
-from .ask import fulfil, session_view
-from .framework import more_html
-from .page import page_widget, static_text
-from .pictures import tree_picture
 from ..core.validation import InputError
-from .sources import Source, pages_beside
-from ..elicitation.export import EXPORTS
+from ..elicitation.export import EXPORTS, export_session
 from ..elicitation.items import default_log
 from ..elicitation.session import Session
+from .framework import Page, more_html, page_texts
+from .page import page_widget, static_text
+from .pictures import tree_picture
+from .sources import pages_beside
+
+
+def session_view(session, note=""):
+    "A session as a person sees it."
+    state, question = session.state, session.question
+    return dict(
+        at=session.n_records,
+        shown=list(question.shown) if question else [],
+        why=question.trial_type if question else "",
+        doubt=[state.in_words(answer.row) for answer in state.doubt] if state.doubt else [],
+        answered=len(state.answers),
+        undo=bool(session.events),
+        left=state.left_text,
+        at_most=state.at_most,
+        expected=round(state.expected),
+        items=state.items,
+        hierarchy=state.hierarchy,
+        notes=[text for text in (note, session.report) if text],
+        clashes=state.inconsistency_texts,
+        state=state,
+        journal=session.path.name if session.path else "",
+    )
+
+
+def code_text(session):
+    "What makes this tree again: it contains the answers."
+    lines = [
+        "from comparison_hc.elicitation.items import Response, Settings",
+        "from comparison_hc.elicitation.session import state_of",
+        "",
+        f"settings = {session.state.settings!r}",
+        "events = [",
+        *(f"    {event!r}," for event in session.events),
+        "]",
+        "print(state_of(settings, events).hierarchy.to_newick())",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+BEHIND = "This session went on in another page or terminal; here is where it stands."
+
+
+def fulfil(session, wish):
+    "Do what the page wishes; what cannot be done is a note."
+    saved = None
+    done = True
+    try:
+        if wish["do"] == "answer":
+            done = session.answer(wish["answer"], wish["at"])
+        elif wish["do"] == "undo":
+            done = session.undo(wish["at"])
+        elif wish["do"] == "careful":
+            done = session.be_careful(at=wish["at"])
+        elif wish["do"] == "export":
+            saved = code_text(session) if wish["form"] == ".py" else export_session(session, wish["form"])
+        else:
+            session.reload()
+    except (InputError, OSError) as error:
+        return str(error), None
+    return "" if done else BEHIND, saved
 
 
 def consistency_words(state):
@@ -148,7 +210,6 @@ def replies(session, wish, stem=""):
     return [{**event, "number": wish["number"]} for event in (*events, session_event(session, note))]
 
 
-TITLE = "Which one does not belong? A person answers"
 LABELS = {
     ".nwk": "Newick",
     ".csv": "linkage CSV",
@@ -166,25 +227,7 @@ NO_REPLY = (
 )
 
 
-TRIES = {
-    "cannot say": "Answer so once or twice: what you could not say stays open in the tree, and the questions go on.",
-    "change your mind": "Undo takes the last answer back, as often as you like; the tree shrinks again.",
-    "contradict yourself": "Now and then a question comes a second time. Answer it the other way: the page asks which"
-    " one counts, and says below how consistent you are.",
-    "another order": "Somebody else gets other questions: count how many each of you needs.",
-}
-WORDS = {
-    "tree": "any two of three items that belong together share a branch which the third is not on",
-    "at most": "how many questions are left if you never say “cannot say” and take nothing back",
-    "careful": "further answers only make places likelier, so that a slip does not decide",
-}
-SOURCES = (
-    Source("adaptive/31_insertion", paper="A18", item="Algorithm 3"),
-    Source("adaptive/30_trees", paper="A18", item="Proposition 2.4"),
-    Source("adaptive/34_bayesian", "Asking carefully, ours"),
-    Source("elicitation/01_replay", "Who asks what, and why again"),
-    Source("dashboards/64_ask", "This page"),
-)
+PAGE = Page(settings=None, work=None, **page_texts("ask"))  # the server keeps a log
 
 
 def page_spec(session, pages=None):
@@ -197,35 +240,49 @@ def page_spec(session, pages=None):
     )
     exports = f'<div class="ask-row" role="group" aria-label="save"><span>Save:</span>{exports}</div>'
     buttons = [
-        f'<button type="button" class="ask-small" data-words title="{escape(text)}">{name}</button>'
-        for name, text in TRIES.items()
+        f'<button type="button" class="ask-small" data-words title="{escape(each.words)}">{each.name}</button>'
+        for each in PAGE.tries
     ]
-    more = more_html(TRIES, WORDS, SOURCES, pages)
+    more = more_html({each.name: each.words for each in PAGE.tries}, PAGE.words, PAGE.sources, pages)
     html = Template(static_text("ask.html")).substitute(exports=exports, tries="".join(buttons), more=more)
     return dict(name="ask", html=html, charts={}, emoji=emoji, silence=NO_REPLY)
 
 
-def ask_dashboard(items="animals", journal=None, person=None, seed=None, repeat_every=None):
-    """The page that asks; run the cell again to continue. Needs the extra `dashboard`; raises `InputError` as
-    `Session`.
+def ask_dashboard(
+    items: Any = "animals",
+    journal: str | Path | bool | None = None,
+    person: str | None = None,
+    seed: int | None = None,
+    repeat_every: int | None = None,
+) -> Any:
+    """The page that asks a person; run the cell again to continue. Needs the extra `dashboard`.
 
     Parameters
     ----------
-    items
-        As for `read_items`.
-    journal
-        Where the answers go; None: ITEMS-PERSON.jsonl in this folder; False: nowhere.
-    person
-        Who answers; None: as the journal says, "somebody" in a new one.
-    seed
-        As for `Session`.
-    repeat_every
-        As for `Session`.
+    items : str, Path or sequence, default "animals"
+        As for `comparison_hc.elicitation.Session`.
+    journal : str, Path or False, optional
+        Where the answers go, ITEMS-PERSON.jsonl in this folder by default; False: nowhere.
+    person : str, optional
+        Who answers; by default as the journal says, "somebody" in a new one.
+    seed, repeat_every : int, optional
+        As for `comparison_hc.elicitation.Session`.
 
     Returns
     -------
-    result
-        a widget.
+    anywidget.AnyWidget
+        The page.
+
+    Raises
+    ------
+    InputError
+        As `comparison_hc.elicitation.Session`, and without the extra.
+
+    Examples
+    --------
+    >>> from comparison_hc.dashboards import ask_dashboard
+    >>> ask_dashboard(["dog", "wolf", "hen"], journal=False).spec["name"]
+    'ask'
     """
     path = journal or None
     if journal is None:
@@ -240,33 +297,19 @@ def ask_dashboard(items="animals", journal=None, person=None, seed=None, repeat_
     return page_widget(page_spec(session, pages_beside()), heard)
 
 
-MOST_SESSIONS = 40  # that a process of the server holds open
+MOST_SESSIONS = 40  # that the server holds open
 
 
-def served_replies(request, sessions):
+def served_replies(wish, items, path, person, sessions):
     "Do what a person wishes on a page of the server. What cannot be done is a note, never an exception."
-    wish, path = request["wish"], Path(request["journal"])
     try:
-        session = sessions.pop(request["journal"], None)
+        session = sessions.pop(path, None)
         if session is None or not path.is_file():
             path.parent.mkdir(parents=True, exist_ok=True)
-            session = Session(request["items"], path, request["person"])
-        sessions[request["journal"]] = session
-        while len(sessions) > MOST_SESSIONS:
-            del sessions[next(iter(sessions))]
+            session = Session(items, path, person)
+        sessions[path] = session
+        if len(sessions) > MOST_SESSIONS:
+            sessions.pop(next(iter(sessions)), None)
         return replies(session, wish, path.stem)
     except (InputError, OSError, LookupError, TypeError, ValueError) as error:
         return [dict(kind="state", show=dict(notes=f"<p>{escape(str(error))}</p>"))]
-
-
-@dataclass(frozen=True)
-class AskPage:
-    "A dashboard without settings: a person answers, and the server keeps a log."
-
-    name: str = "ask"
-    title: str = TITLE
-    summary: str = "Which of three does not belong? Answer yourself, and your own tree grows."
-    settings: None = None
-
-
-PAGE = AskPage()

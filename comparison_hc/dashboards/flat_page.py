@@ -5,15 +5,13 @@ from math import inf, isfinite, log, sqrt
 import numpy as np
 
 from ..core.compat import repeat
-from .flat import FlatInstance, flat_data
-from .flat_settings import AGAINST, FlatSettings, why_not
-from .framework import no_step, Page, Try
-from .measure import Axis, measure_chart, measure_show
-from .pictures import heat_figure, heat_map, shades, strip_picture, chart_spec
-from .sources import Source
 from ..flat.sdp import cluster_matrix
 from ..theory.n20_noise import theorem_conditions, theorem_interval
 from ..theory.n20_remarks import CONSTANTS
+from .flat import AGAINST, FlatInstance, FlatSettings, searched, why_not
+from .framework import Page, no_step, page_texts
+from .measure import Axis, measure_chart, measure_show
+from .pictures import chart_spec, heat_figure, heat_map, shades, strip_picture
 
 
 def short(value):
@@ -210,16 +208,9 @@ def flat_events(settings, step=no_step, instance=None):
     yield measure_event(settings)
     yield dict(kind="notes", notes=instance.notes())
     step("SPUR looks for a partition that it can prove")
-    data = flat_data(settings, instance, step)
+    data = searched(instance, step)
     yield dict(kind="notes", notes=data["notes"])
     yield result_event(data)
-
-
-TEXT = (
-    "k planted clusters; n(ln n)ᵃ comparisons of similarities, right with probability (1 + ε)/2. S adds up the"
-    " answers; SPUR finds clusters and their number in S, with a proof where there is one, else by iteration in the"
-    " background."
-)
 
 
 def flat_parts(start):
@@ -240,35 +231,6 @@ def flat_charts():
     )
 
 
-TRIES = (
-    Try("right, not proved", "All answers are right, and so are the clusters; nothing is proved.", dict(epsilon=1.0)),
-    Try(
-        "proved",
-        "Nearly five times as many answers: the same clusters, now with a certificate.",
-        dict(epsilon=1.0, a=4.0),
-    ),
-    Try("noise", "Seven answers of ten are right: SPUR finds too few clusters.", dict(epsilon=0.4)),
-    Try("along a", "The same curve over the number of answers; Theorem 1 asks for far more.", dict(against="a")),
-)
-WORDS = {
-    "ARI": "the adjusted Rand index: 1 if found and planted clusters agree, 0 on average by chance",
-    "AddS, MulK": "two ways from answers to a similarity S: adding them up, or multiplying those of two objects",
-    "SDP-λ, X": "a semidefinite program turns S into X, at a price λ for the trace; X is 1/|C| inside a cluster C",
-    "SPUR": "tries numbers of clusters and keeps the one whose X looks most like a partition",
-    "certificate": "an interval of λ in which these clusters are proved to be the only optimum",
-    "Theorem 1": "with the constants with which the check holds, for two equal clusters: 1.5, 2, 2.2 and 1.5",
-}
-SOURCES = (
-    Source("flat/20_planted", "The model"),
-    Source("flat/21_similarity", "AddS and the other similarities"),
-    Source("flat/26_spur_search", paper="N20", item="Algorithm 1"),
-    Source("theory/12_n20_sdp", paper="N20", item="Proposition 1"),
-    Source("theory/13_n20_noise", paper="N20", item="Theorem 1"),
-    Source("reproduce/94_n20", "N20, Figure 1, done again"),
-    Source("dashboards/62_flat", "This page"),
-)
-
-
 def _work(settings, step, memory):
     "Events, from a draw that takes over what it can from the last one."
     if why_not(settings) is None:
@@ -277,17 +239,6 @@ def _work(settings, step, memory):
 
 
 PAGE = Page(
-    "flat",
-    "Flat clusters from comparisons, live",
-    "When do clusters appear in the answers, and from when on can they be proved?",
-    TEXT,
-    FlatSettings,
-    _work,
-    flat_parts,
-    flat_charts,
-    small=dict(n=60),
-    tries=TRIES,
-    words=WORDS,
-    sources=SOURCES,
+    settings=FlatSettings, work=_work, parts=flat_parts, charts=flat_charts, small=dict(n=60), **page_texts("flat")
 )
 flat_dashboard = PAGE.widget

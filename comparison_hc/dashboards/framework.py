@@ -1,17 +1,23 @@
 """Settings whose fields are the controls, a function from settings to events, and the page that shows them."""
 
-from dataclasses import dataclass, field, fields
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import Field, dataclass, field, fields
 from html import escape
 from importlib import import_module
+from inspect import cleandoc
 from itertools import product
-from json import dumps
+from json import dumps, loads
 from math import inf
+from pathlib import Path
 from string import Template
+from typing import Any
 
 from ..core.compat import IN_BROWSER
 from ..core.validation import as_rng, require
 from .page import compiled, dashboard_widget, static_page, static_text, stored_answers, vega_library
-from .sources import pages_beside, pages_given, sources_html
+from .sources import Pages, Source, pages_beside, pages_given, sources_html
 
 # ---- settings
 
@@ -34,35 +40,90 @@ SEED_HELP = "another draw of everything that is random"
 class Settings:
     "Base of frozen dataclasses whose fields are made by `setting`. All checks are made at birth."
 
+    def __init_subclass__(cls):
+        "The docstring has a line for every field: what its control says of it."
+        lines = ["", "", "Parameters", "----------"]
+        for name, each in vars(cls).items():
+            if isinstance(each, Field):
+                kind, default = cls.__annotations__[name], message_value(each.default)
+                lines += [f"{name} : {getattr(kind, '__name__', kind)}, default {default!r}"]
+                lines += [f"    {each.metadata['help']}"]
+        title, *examples = cleandoc(cls.__doc__ or cls.__name__).partition("\n\nExamples\n")
+        cls.__doc__ = title + "\n".join(lines) + "".join(examples)
+
     def __post_init__(self):
         for each in fields(self):
             checked = each.metadata["check"](getattr(self, each.name), each.metadata["called"])
             object.__setattr__(self, each.name, checked)
-        self.check_together()
+        self._check_together()
 
-    def check_together(self):
+    def _check_together(self):
         "What several settings must fulfil together; raises `InputError`."
 
     @classmethod
-    def from_message(cls, message):
-        "Settings as the page sends them."
-        known = {each.name for each in fields(cls)}
+    def from_message(cls, message: dict) -> Settings:
+        """Settings as the page sends them, the inverse of `message`.
+
+        Parameters
+        ----------
+        message : dict
+            Some of the fields; infinity is "inf".
+
+        Returns
+        -------
+        Settings
+            All others are as the page begins.
+
+        Raises
+        ------
+        InputError
+            For an unknown name and a value that its control could not have.
+        """
+        known = {each.name: each for each in fields(cls)}
         rule = f"a dict with some of {', '.join(sorted(known))}"
-        require(isinstance(message, dict) and set(message) <= known, "settings", rule, message)
+        require(isinstance(message, dict) and set(message) <= set(known), "settings", rule, message)
         return cls(**{name: inf if value == "inf" else value for name, value in message.items()})
 
-    def message(self):
-        "The inverse of `from_message`."
+    def message(self) -> dict:
+        """All fields as JSON has them.
+
+        Returns
+        -------
+        dict
+            Infinity is "inf", and tuples are lists.
+        """
         return {each.name: message_value(getattr(self, each.name)) for each in fields(self)}
 
-    def columns(self, *without):
-        "The settings in a row of a table: all but lists."
+    def columns(self, *without: str) -> dict:
+        """The settings in a row of a table.
+
+        Parameters
+        ----------
+        *without : str
+            Names of fields that are left out, as lists always are.
+
+        Returns
+        -------
+        dict
+            The others, as in `message`.
+        """
         found = self.message()
         return {name: found[name] for name in found if name not in without and not isinstance(found[name], list)}
 
     @classmethod
-    def values(cls, which):
-        "The values of all controls; where none are given, the one with which the page begins."
+    def values(cls, which: str) -> dict:
+        """The values of all controls.
+
+        Parameters
+        ----------
+        which : {"live", "stored"}
+            Those of a page that computes, or of its static export.
+
+        Returns
+        -------
+        dict
+            Lists by field; where none are given, of the value with which the page begins.
+        """
         controls = [each for each in fields(cls) if each.metadata["label"]]
         return {each.name: each.metadata[which] or [each.default] for each in controls}
 
@@ -154,23 +215,27 @@ class Try:
 
     name: str  # on its button
     words: str  # what to see there
-    changed: dict  # {name of a setting: value}; all others are as the page begins
-
-    def message(self, settings):
-        "The changed settings as the page sends them."
-        return {name: value for name, value in settings(**self.changed).message().items() if name in self.changed}
+    changed: dict  # {name of a setting: value}, as the page sends it; all others are as the page begins
 
     def fits(self, values):
         "Whether a page with these values of its controls can show it."
-        return all(value in values.get(name, [value]) for name, value in self.changed.items())
+        offered = {name: list(map(message_value, each)) for name, each in values.items()}
+        return all(value in offered.get(name, [value]) for name, value in self.changed.items())
 
-    def button(self, message):
+    def button(self, start):
         "HTML that puts the whole page there."
-        sent = escape(dumps(message, ensure_ascii=False))
+        sent = escape(dumps({**start.message(), **self.changed}, ensure_ascii=False))
         return f'<button type="button" data-preset="{sent}" title="{escape(self.words)}">{self.name}</button>'
 
 
 RESET = Try("reset", "All controls as the page began.", {})
+
+
+def page_texts(name):
+    "Everything that a page says besides its results, from `static/NAME.json`, as arguments of `Page`."
+    found = loads(static_text(f"{name}.json"))
+    tries = tuple(Try(**each) for each in found["tries"])
+    return found | dict(name=name, tries=tries, sources=tuple(Source(**each) for each in found["sources"]))
 
 
 def more_html(tries, words, sources, pages):
@@ -201,21 +266,21 @@ class Page:
 
     def spec(self, values, start, about, pages=None):
         "What the page has to know before the first event; `pages` as for `sources_html`."
-        controls = controls_html(self.settings, values, start)
-        main = Template(static_text(f"{self.name}.html")).substitute(self.parts(start))
-        parts = dict(title=self.title, about=about, controls=controls, main=main, **self._around(values, start, pages))
+        tries = [each for each in self.tries if each.fits(values)]
+        helps = {each.metadata["label"]: escape(each.metadata["help"]) for each in fields(self.settings)}
+        helps.pop("", None)
+        tried = {each.name: escape(each.words) for each in tries}
+        parts = dict(
+            title=self.title,
+            about=about,
+            controls=controls_html(self.settings, values, start),
+            main=Template(static_text(f"{self.name}.html")).substitute(self.parts(start)),
+            presets="<span>Try</span>" + "".join(each.button(start) for each in (*tries, RESET)),
+            more=more_html(tried, {**helps, **self.words}, self.sources, pages),
+        )
         html = Template(static_text("page.html")).substitute(parts)
         charts = compiled().get(self.name) or self.charts()
         return dict(html=html, charts=charts, start=start.message(), name=self.name, code=self.code)
-
-    def _around(self, values, start, pages):
-        "What stands around the middle: things to try, words and sources."
-        tries = [each for each in self.tries if each.fits(values)]
-        buttons = [each.button({**start.message(), **each.message(self.settings)}) for each in (*tries, RESET)]
-        helps = {each.metadata["label"]: each.metadata["help"] for each in fields(self.settings)}
-        words = {**{label: escape(text) for label, text in helps.items() if label}, **self.words}
-        tried = {each.name: escape(each.words) for each in tries}
-        return dict(presets=f"<span>Try</span>{''.join(buttons)}", more=more_html(tried, words, self.sources, pages))
 
     @property
     def code(self):
@@ -224,18 +289,30 @@ class Page:
         lines = [f"from comparison_hc.dashboards import {name}, {made}", "", f"settings = {name}(SETTINGS)"]
         return "\n".join([*lines, f"found = {made}(settings)", "print(found)", ""])
 
-    def widget(self, **start):
-        """The dashboard, for a notebook. Needs the extra `dashboard`.
+    def widget(self, **start: Any) -> Any:
+        """Show the dashboard in a notebook. Needs the extra `dashboard`.
 
         Parameters
         ----------
-        **start
+        **start : object
             Where it begins: fields of its settings.
 
         Returns
         -------
-        result
-            a widget.
+        anywidget.AnyWidget
+            The page.
+
+        Raises
+        ------
+        InputError
+            Without the extra, and for a value that its control could not have.
+
+        Examples
+        --------
+        >>> from comparison_hc.dashboards import find_dashboard, planted_dashboard
+        >>> page = planted_dashboard(p=0.2)
+        >>> page.spec["start"]["p"]
+        0.2
         """
         memory = {}
 
@@ -245,9 +322,8 @@ class Page:
         start, about = {**self.small, **start} if IN_BROWSER else start, self.about
         if IN_BROWSER and self.small:
             about += " It begins small here, because Python in a browser is slow; the controls go further."
-        return dashboard_widget(
-            self.spec(self.settings.values("live"), self.settings(**start), about, pages_beside()), work
-        )
+        spec = self.spec(self.settings.values("live"), self.settings(**start), about, pages_beside())
+        return dashboard_widget(spec, work)
 
     def answers(self, values, progress=None):
         "Events of all settings, by the texts of their values as JavaScript writes them."
@@ -288,32 +364,55 @@ MODULES = {
 STATIC = ("planted",)  # those with stored values
 
 
-def register_dashboard(name, module):
+def register_dashboard(name: str, module: str) -> None:
     """Let the command find a dashboard.
 
     Parameters
     ----------
-    name
+    name : str
         For the command line.
-    module
+    module : str
         Name of a module whose `PAGE` it is.
+
+    Raises
+    ------
+    InputError
+        If another dashboard has this name.
+
+    Examples
+    --------
+    >>> from comparison_hc.dashboards import find_dashboard, register_dashboard
+    >>> register_dashboard("step", "comparison_hc.dashboards.step_page")
+    >>> find_dashboard("step").title
+    'Insertion, one question at a time'
     """
     require(MODULES.get(name, module) == module, "name", "that of one dashboard only", name)
     MODULES[name] = module
 
 
-def find_dashboard(name=None):
+def find_dashboard(name: str | None = None) -> Page | dict[str, Page]:
     """The dashboard with this name, or all.
 
     Parameters
     ----------
-    name
-        Name of a dashboard, or None.
+    name : str, optional
+        Of a dashboard.
 
     Returns
     -------
-    result
-        `Page`; for None, {name: `Page`}.
+    Page or dict of str to Page
+        By name where none is given.
+
+    Raises
+    ------
+    InputError
+        If there is none of this name.
+
+    Examples
+    --------
+    >>> from comparison_hc.dashboards import find_dashboard
+    >>> list(find_dashboard())
+    ['planted', 'flat', 'step', 'ask', 'link', 'plan', 'additive']
     """
     if name is None:
         return {name: find_dashboard(name) for name in MODULES}
@@ -321,19 +420,33 @@ def find_dashboard(name=None):
     return import_module(MODULES[name]).PAGE
 
 
-def write_static(name, path, progress=None, pages=None):
-    """Write the static export of a dashboard.
+def write_static(
+    name: str, path: str | Path, progress: Callable[[int, int], Any] | None = None, pages: Pages | None = None
+) -> None:
+    """Write the static export of a dashboard: one HTML file that computes nothing.
 
     Parameters
     ----------
-    name
-        Name of a dashboard.
-    path
+    name : str
+        Of a dashboard that has one: "planted".
+    path : str or Path
         HTML file to write.
-    progress
+    progress : callable, optional
         Called with (settings done, settings in all).
-    pages
-        As for `sources_html`.
+    pages : Pages, optional
+        Where the book is, for links; by default as `COMPARISON_HC_BOOK` says.
+
+    Raises
+    ------
+    InputError
+        For another dashboard, and for a place that cannot be written.
+
+    Examples
+    --------
+    >>> from comparison_hc.dashboards import write_static
+    >>> write_static("plan", "plan.html")
+    Traceback (most recent call last):
+    comparison_hc.core.validation.InputError: NAME must be a dashboard with a static export (planted); got 'plan'
     """
     from comparison_hc.core.io import atomic_write, check_destination
 

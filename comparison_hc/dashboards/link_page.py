@@ -7,12 +7,10 @@ import numpy as np
 
 from ..core.compat import repeat
 from ..core.plotting import tree_layout
-from .link import all_trees, one_curve
-from .framework import no_step, Page, Try
-from .pictures import MARKS, in_order, strip_picture, chart_spec, tree_picture
-from .sources import Source
-from .tasks import FAMILIES, METRICS, SHOWN, LinkSettings, draw_task
 from ..link.learning import LearnedLinkage, average_loss, confidence_band
+from .framework import Page, no_step, page_texts
+from .link import FAMILIES, METRICS, SHOWN, LinkSettings, all_trees, draw_task, one_curve
+from .pictures import MARKS, chart_spec, in_order, strip_picture, tree_picture
 
 GRID = np.arange(1001) / 1000  # the places of the slider
 
@@ -265,48 +263,12 @@ def curve_chart():
     return chart_spec(alt.layer(*layers).properties(width="container", height=height))
 
 
-TEXT = (
-    "Between two linkages (α), or two metrics (β), lie all their mixes. The curve is the exact loss of every mix on"
-    " this task; the average over many such tasks grows beside it. Move α, or click on the curve."
-)
-
-
 def link_charts():
     "The curve and two clouds."
     return dict(curve=curve_chart(), target=cloud_chart(), pruned=cloud_chart())
 
 
-TRIES = (
-    Try("one task misleads", "What is best on this task, and what on another?", dict(tasks=1, task=3)),
-    Try("many tasks", "The more tasks, the calmer the average, and the narrower Theorem 1's band.", dict(tasks=100)),
-    Try("two metrics", "β mixes two ways to measure distance, under complete linkage.", dict(family="two metrics")),
-    Try("digits", "Handwritten digits: five classes, pixels as coordinates.", dict(kind="digits", per_class=10)),
-)
-WORDS = {
-    "loss": "the share of points in a wrong cluster, of the best pruning of the tree",
-    "pruning": "as many branches as there are classes, which hold every point once; each stands for one class",
-    "piece": "an interval of the parameter on which the merges and their order stay",
-    "Theorem 1": "how far the average over N tasks is from the expected loss, for all parameters at once; here with all"
-    " constants, from the number of pieces (page 44)",
-}
-SOURCES = (
-    Source("link/40_merge", "The families"),
-    Source("link/41_execution", paper="L20", item="Algorithm 4"),
-    Source("theory/31_l20_regions", paper="L20", item="Theorem 1"),
-    Source("reproduce/96_l20", "L20, Figure 2, done again"),
-    Source("dashboards/65_link", "This page"),
-)
 PAGE = Page(
-    "link",
-    "Learning to link, live",
-    "Slide through all algorithms between two linkages, and see which one the tasks ask for.",
-    TEXT,
-    LinkSettings,
-    link_events,
-    charts=link_charts,
-    small=dict(per_class=5, tasks=5),
-    tries=TRIES,
-    words=WORDS,
-    sources=SOURCES,
+    settings=LinkSettings, work=link_events, charts=link_charts, small=dict(per_class=5, tasks=5), **page_texts("link")
 )
 link_dashboard = PAGE.widget

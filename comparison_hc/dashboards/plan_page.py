@@ -5,9 +5,6 @@ from math import isfinite
 
 import numpy as np
 
-from .framework import no_step, Page, Try
-from ..core.charts import mean_layers, scales
-from .pictures import chart_spec
 from comparison_hc.dashboards.plan import (
     REPETITIONS,
     SIZES,
@@ -17,8 +14,11 @@ from comparison_hc.dashboards.plan import (
     one_repetition,
     read_off,
 )
-from .sources import Source
+
+from ..core.charts import mean_layers, scales
 from ..whatif.needs import mean_and_ends, with_interval
+from .framework import Page, no_step, page_texts
+from .pictures import chart_spec
 
 LOOKS = {"triplets": ("#0072B2", "circle"), "odd-one-out": ("#D55E00", "square"), "central": ("#009E73", "diamond")}
 
@@ -119,50 +119,12 @@ def plan_events(settings, step=no_step, memory=None):
         yield plan_event(settings, kept)
 
 
-TEXT = (
-    "A study of objects whose groups nobody knows, simulated: people see three objects and say which of two is nearer"
-    " (triplets), which does not belong (odd one out) or which is the most typical (central). δ/σ says how clear the"
-    f" groups are. Every point is a mean over {REPETITIONS} studies; the command plan has more, knows pilots and"
-    " writes the question lists."
-)
-
-
 def plan_charts():
     "The one chart."
     return dict(curve=plan_chart())
 
 
-TRIES = (
-    Try(
-        "half the people",
-        "Ten people instead of twenty: where do the curves stand at the dotted line?",
-        dict(people=10),
-    ),
-    Try("careless", "Three answers of ten are slips: more people, or other questions?", dict(noise=0.3)),
-    Try("clear groups", "With δ/σ = 4 a short study is enough.", dict(delta_over_sigma=4, minutes=10)),
-)
-WORDS = {
-    "AARI": "1 if the study finds the hidden groups at every level, 0 on average by chance",
-    "design": "what is asked: triplets, the odd one out of three, or the most central of three",
-    "new question": "one that is no repetition; a few are asked twice to see how consistent a person is",
-}
-SOURCES = (
-    Source("whatif/99_plan", "Not in a paper: how studies are simulated"),
-    Source("whatif/99a_three_studies", "Three studies planned"),
-    Source("dashboards/66_plan", "This page"),
-)
 PAGE = Page(
-    "plan",
-    "Planning a study, live",
-    "How many people, minutes and questions does a study need? Simulated before it costs anything.",
-    TEXT,
-    PlanSettings,
-    plan_events,
-    charts=plan_charts,
-    slow=STUDIED,
-    small=dict(n=20),
-    tries=TRIES,
-    words=WORDS,
-    sources=SOURCES,
+    settings=PlanSettings, work=plan_events, charts=plan_charts, slow=STUDIED, small=dict(n=20), **page_texts("plan")
 )
 plan_dashboard = PAGE.widget

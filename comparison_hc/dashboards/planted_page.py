@@ -6,9 +6,6 @@ from math import inf, log2, log10
 
 import numpy as np
 
-from ..core.plotting import tree_layout
-from .framework import no_step, Page, Try
-from .measure import Axis, measure_chart, measure_show
 from comparison_hc.dashboards.pictures import (
     CLUSTERS,
     MARKS,
@@ -19,8 +16,6 @@ from comparison_hc.dashboards.pictures import (
     strip_picture,
     tree_picture,
 )
-from .planted import PlantedInstance, method_result, tree_of_objects
-from .planted_settings import AGAINST, PlantedSettings, planted_methods, setting_notes
 from comparison_hc.dashboards.promises import (
     COLUMNS,
     ETA,
@@ -30,8 +25,20 @@ from comparison_hc.dashboards.promises import (
     share_thresholds,
     signal_thresholds,
 )
-from .sources import Source
+
+from ..core.plotting import tree_layout
 from ..reproduce.f19 import DASHED, SHAPES
+from .framework import Page, no_step, page_texts
+from .measure import Axis, measure_chart, measure_show
+from .planted import (
+    AGAINST,
+    PlantedInstance,
+    PlantedSettings,
+    method_result,
+    planted_methods,
+    setting_notes,
+    tree_of_objects,
+)
 
 ABOUT = dict(
     zip(
@@ -221,47 +228,6 @@ def planted_charts():
     return dict(measure=measure_chart(AXES, ("n_pure", "n_levels"), "aari", "AARI", SERIES))
 
 
-TEXT = (
-    "2ᴸ pure clusters of N₀ objects each; similarities lose δ at every level between two objects, under noise of"
-    " standard deviation σ. The methods see only which of two pairs is the more similar. AARI is 1 for the planted tree"
-    " and 0 for chance."
-)
-TRIES = (
-    Try(
-        "too few answers",
-        "Three answers of a thousand: the plain kernel has hardly anything to count, groups of five still help.",
-        dict(p=0.003, methods=planted_methods),
-    ),
-    Try(
-        "stuck",
-        "A clear signal and every answer: 4–AL finds nearly the whole tree, the plain kernel does not.",
-        dict(snr=2.0, p=1.0, methods=planted_methods),
-    ),
-    Try("no noise", "Ties, and nothing else in the way. Who finds the tree now?", dict(snr=inf, p=1.0)),
-    Try("along p", "The same curve over p: who loses what when answers get rare?", dict(against="p")),
-)
-WORDS = {
-    "AARI": "the adjusted Rand index of two partitions is 1 where they agree and 0 on average by chance; AARI is"
-    " its mean"
-    " over the L upper levels of the planted tree, 2, 4, … clusters",
-    "SL, CL": "single and complete linkage, which ask their own questions whatever p is",
-    "4K–AL": "average linkage on a kernel: two objects are similar if they answer alike as parts of comparisons",
-    "self-pairs": "the kernel as if every object were infinitely similar to itself: one answer counts where two"
-    " were needed",
-    "4–AL": "average linkage by quadruplets; I3 and I5 begin with pure groups of three or five objects",
-    "η": "how improbable a failure must be, here 0.5",
-}
-SOURCES = (
-    Source("hierarchical/10_planted", "The model"),
-    *(
-        Source(f"theory/0{number + 1}_f19_theorem{number}", paper="F19", item=f"Theorem {number}")
-        for number in (1, 2, 3, 4)
-    ),
-    Source("reproduce/91_f19", "F19, Figure 2, done again"),
-    Source("dashboards/61_planted", "This page"),
-)
-
-
 def _work(settings, step, memory):
     "Events, from a draw that takes over what it can from the last one."
     memory["draw"] = PlantedInstance(settings, memory.get("draw"))
@@ -269,19 +235,13 @@ def _work(settings, step, memory):
 
 
 PAGE = Page(
-    "planted",
-    "A planted hierarchy, live",
-    "Move the noise or the number of answers, and see which methods still find a planted tree.",
-    TEXT,
-    PlantedSettings,
-    _work,
-    planted_parts,
-    planted_charts,
+    settings=PlantedSettings,
+    work=_work,
+    parts=planted_parts,
+    charts=planted_charts,
     stored=dict(methods=planted_methods),
     small=dict(n_pure=5),
     slow=("snr", "n_pure", "n_levels", "seed"),
-    tries=TRIES,
-    words=WORDS,
-    sources=SOURCES,
+    **page_texts("planted"),
 )
 planted_dashboard = PAGE.widget

@@ -4,13 +4,13 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import floor, inf, isinf, log, log10, sqrt
 
-from .planted_settings import SNR_LIVE
 from ..core.query_budget import active_budget
 from ..reproduce.simulation import GROUP_SIZES
 from ..theory.f19_levels import active_gap, passive_gap
 from ..theory.f19_theorem2 import C_THEOREM_2
 from ..theory.f19_theorem3 import C_THEOREM_3
 from ..theory.f19_theorem4 import C_THEOREM_4
+from .planted import SNR_LIVE
 
 ETA = 0.5
 # q = (20/N) ln(N/η) at L = 1, δ/σ = 3/2: `theory.f19_theorem2.active_constant`

@@ -8,6 +8,7 @@ from html import escape
 from pathlib import Path
 
 import comparison_hc
+
 from ..checks import PAPERS
 from ..core.validation import InputError
 from ..theory.statements import NUMBERED

@@ -4,12 +4,9 @@ from html import escape
 from math import log2
 
 from ..core.plotting import tree_layout
-from .costs import chart_lines
-from .framework import no_step, Page, Try
+from .framework import Page, no_step, page_texts
 from .pictures import MARKS, chart_spec, edges
-from .record import LETTERS, StepSettings
-from .sources import Source
-from .step import watch
+from .step import LETTERS, StepSettings, chart_lines, watch
 
 
 def item_picture(vertices):
@@ -247,13 +244,6 @@ def chart_event(settings):
     return dict(kind="chart", show=show, drawn=True)
 
 
-TEXT = (
-    "One item after the other is put into the tree, by asking which two of three belong together. With p = 1 an answer"
-    " rules out at least half of the candidates, up to one; with p < 1 it moves belief, until one place has nearly all"
-    " of it."
-)
-
-
 def step_events(settings, step=no_step, memory=None):
     "The run and the chart for one setting."
     step("asking")
@@ -268,41 +258,5 @@ def step_charts():
     return dict(costs=cost_chart())
 
 
-TRIES = (
-    Try(
-        "halving", "A balanced tree: every answer leaves at most about half of the candidates.", dict(shape="balanced")
-    ),
-    Try(
-        "a long branch", "A caterpillar: the pivot is still in the middle of the candidates.", dict(shape="caterpillar")
-    ),
-    Try("slips", "One answer of five is wrong: belief moves, and questions come again.", dict(p=0.8, n=8)),
-)
-WORDS = {
-    "candidate": "a vertex above which the new item may still belong",
-    "pivot": "the vertex that parts the candidates best; its two items are asked about",
-    "Theorem 4.3": "insertion asks at most n log₂ n questions in all",
-    "Theorem 5.1": "robust insertion finds the tree with probability 1 − δ after at most so many questions, if an"
-    " answer is"
-    " right with probability p > 1/2, whatever the wrong answers are; drawn where p < 1",
-}
-SOURCES = (
-    Source("adaptive/31_insertion", paper="A18", item="Algorithm 3"),
-    Source("theory/22_a18_quick", paper="A18", item="Theorem 3.2"),
-    Source("theory/23_a18_insertion", paper="A18", item="Theorem 4.3"),
-    Source("theory/24_a18_noisy", paper="A18", item="Theorem 5.1"),
-    Source("adaptive/34_bayesian", "Bayesian insertion, ours"),
-    Source("dashboards/63_step", "This page"),
-)
-PAGE = Page(
-    "step",
-    "Insertion, one question at a time",
-    "Watch a tree grow by one question after the other, with right answers or with errors.",
-    TEXT,
-    StepSettings,
-    step_events,
-    charts=step_charts,
-    tries=TRIES,
-    words=WORDS,
-    sources=SOURCES,
-)
+PAGE = Page(settings=StepSettings, work=step_events, charts=step_charts, **page_texts("step"))
 step_dashboard = PAGE.widget

@@ -11,7 +11,7 @@ import shutil
 import statistics
 from contextlib import contextmanager
 
-from comparison_hc.dashboards.planted_settings import PlantedSettings
+from comparison_hc.dashboards.planted import PlantedSettings
 from comparison_hc.dashboards.server import serve_dashboard
 
 LIVE_VALUES = PlantedSettings.values("live")
