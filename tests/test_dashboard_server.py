@@ -3,26 +3,28 @@
 import asyncio
 import http.client
 import json
+import multiprocessing
 import os
+import random
 import re
 import signal
 import subprocess
 import sys
+import threading
 import time
+from functools import wraps
 from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import urlsplit
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from shared import awaited
 
 from comparison_hc import InputError
 from comparison_hc.cli import main
 from comparison_hc.dashboards import server
 from comparison_hc.dashboards.framework import no_step
-from comparison_hc.dashboards.record import StepSettings
+from comparison_hc.dashboards.step import StepSettings
 from comparison_hc.dashboards.step_page import PAGE
 from comparison_hc.elicitation.session import Session, read_journal
 
@@ -43,166 +45,147 @@ class Reader:
         self.heard.append(json.loads(text))
 
     @property
-    def is_answered(self):
-        return self.heard[-1:] == [dict(kind="done")]
+    def kinds(self):
+        return [event["kind"] for event in self.heard]
 
 
-class Pretended:
-    "A worker without a process: `orders` has what it was told."
+class Office:
+    "A pool whose processes are pipes: the test reads their orders and sends their events."
 
-    def __init__(self, pool):
-        self.orders, self.job, self.began, self.stopped, self.has_spoken = [], None, 0.0, 0.0, True
-        self.process = SimpleNamespace(kill=lambda: self.orders.append("kill"), join=lambda _: None)
+    def __init__(self, n_workers):
+        self.lines = []
+        self.pool = server.Pool(n_workers, self.start)
 
-    def send(self, order):
-        self.orders.append(order)
+    def start(self):
+        ours, theirs = multiprocessing.Pipe()
+        self.lines.append(ours)
+        return SimpleNamespace(kill=ours.close, join=lambda _: None), theirs
 
+    def ask(self, reader, what):
+        self.pool.ask(reader, what, what)
 
-@pytest.fixture
-def office(monkeypatch):
-    "Makes a pool of pretended workers."
-    monkeypatch.setattr(server, "Worker", Pretended)
+    async def order(self, line=0):
+        "What a process is told next."
+        while len(self.lines) <= line:
+            await asyncio.sleep(0.01)
+        return await asyncio.wait_for(asyncio.to_thread(self.lines[line].recv), 20)
 
-    def make(n_workers=1):
-        async def inside():
-            return server.Pool(n_workers, [])
-
-        return asyncio.run(inside())
-
-    return make
-
-
-def ask(pool, reader, what, is_shared=True):
-    pool.ask(reader, what, what if is_shared else None)
-
-
-def finish(pool, worker, *parts):
-    "The worker ends its order, unless it was told to stop."
-    was = worker.job and worker.job.order
-    for part in (*parts, "done"):
-        pool.heard(worker, part, json.dumps(dict(kind=part)))
-    pool.heard(worker, "end", "")
-    return was
+    async def finish(self, *parts, line=0):
+        "The process sends events and ends its order; the loop hears them."
+        for kind in (*parts, "done"):
+            self.lines[line].send((kind, json.dumps(dict(kind=kind), separators=(",", ":"))))
+        self.lines[line].send(("end", ""))
+        await asyncio.sleep(0.1)
 
 
-def test_equal_requests_are_computed_once_and_kept(office):
-    pool, readers, late = office(), [Reader() for _ in range(30)], Reader()
+def in_office(n_workers=1):
+    "Decorates a test that is given an office, in a loop."
+
+    def decorate(test):
+        @wraps(test)
+        def run():
+            async def inside():
+                office = Office(n_workers)
+                try:
+                    await asyncio.wait_for(test(office), 60)
+                finally:
+                    office.pool.close()
+
+            asyncio.run(inside())
+
+        del run.__wrapped__  # pytest would ask for a fixture of the argument's name
+        return run
+
+    return decorate
+
+
+@in_office()
+async def test_equal_requests_are_computed_once_and_kept(office):
+    readers, late = [Reader() for _ in range(30)], Reader()
     for reader in readers:
-        ask(pool, reader, "A")
-    assert finish(pool, pool.workers[0], "part", "progress") == "A"
-    ask(pool, late, "A")
-    assert pool.workers[0].orders == ["A"] and pool.jobs == []
-    assert all([event["kind"] for event in reader.heard] == ["part", "progress", "done"] for reader in readers)
-    assert [event["kind"] for event in late.heard] == ["part", "done"]
+        office.ask(reader, "A")
+    assert await office.order() == "A"
+    await office.finish("part", "progress")
+    office.ask(late, "A")
+    assert all(reader.kinds == ["part", "progress", "done"] for reader in readers) and late.kinds == ["part", "done"]
+    assert not office.lines[0].poll(0.2)
 
 
-def test_only_the_newest_request_counts_and_late_events_are_not_heard(office):
-    pool, ann, ben = office(), Reader(), Reader()
-    worker = pool.workers[0]
-    for what in "ABC":
-        ask(pool, ann, what)
-    assert worker.orders == ["A", None] and [job.order for job in pool.jobs] == ["C"]
-    pool.heard(worker, "part", '{"kind":"part"}')
-    assert ann.heard == []
-    assert finish(pool, worker) is None and worker.orders == ["A", None, "C"] and "A" not in pool.cache
-    ask(pool, ben, "C")
-    ask(pool, ann, "D")
-    assert worker.orders == ["A", None, "C"] and finish(pool, worker) == "C" and ben.is_answered
-    assert finish(pool, worker) == "D" and ann.is_answered
+@in_office()
+async def test_only_the_newest_request_counts_and_late_events_are_not_heard(office):
+    ann, ben = Reader(), Reader()
+    office.ask(ann, "A")
+    assert await office.order() == "A"
+    for what in "BC":
+        office.ask(ann, what)
+    assert await office.order() is None  # A is wanted no more, and B never was begun
+    await office.finish("part")
+    assert ann.heard == [] and await office.order() == "C"
+    office.ask(ben, "C")
+    office.ask(ann, "D")  # Ben waits for C still
+    await office.finish()
+    assert ann.heard == [] and ben.kinds == ["done"] and await office.order() == "D"
+    await office.finish()
+    assert ann.kinds == ["done"]
 
 
-def test_while_others_wait_a_long_job_goes_behind_them_and_gets_twice_as_long(office, monkeypatch):
-    now = [1000.0]
-    monkeypatch.setattr(server, "time", SimpleNamespace(monotonic=lambda: now[0]))
-    pool, ann, ben = office(), Reader(), Reader()
-    worker = pool.workers[0]
-    ask(pool, ann, "long")
-    now[0] += 100
-    pool.tick()
-    assert worker.orders == ["long"]  # nobody waits
-    ask(pool, ben, "short")
-    pool.tick()
-    assert worker.orders == ["long", None] and finish(pool, worker) is None
-    assert finish(pool, worker) == "short" and ben.is_answered and worker.orders[-1] == "long"
-    ask(pool, ben, "other")
-    now[0] += 1.5 * server.SLICE
-    pool.tick()
-    assert worker.orders[-1] == "long" and finish(pool, worker) == "long" and ann.is_answered
-    ask(pool, ben, "stuck")
-    finish(pool, worker)
-    pool.leave(ben)
-    now[0] += server.STUCK + 1
-    pool.tick()
-    assert worker.orders[-2:] == [None, "kill"]
+@in_office()
+async def test_a_process_that_ends_is_replaced_and_who_waited_is_told(office):
+    ann = Reader()
+    office.ask(ann, "A")
+    await office.order()
+    office.lines[0].close()
+    await asyncio.sleep(0.3)
+    assert ann.kinds == ["sentence", "done"] and ann.heard[0]["text"] == server.LOST and office.pool.jobs == {}
+    office.ask(ann, "A")
+    assert await office.order(1) == "A"
+    await office.finish(line=1)
+    assert ann.kinds[2:] == ["done"]
 
 
-def test_a_process_that_ends_is_replaced_and_its_job_tried_once_more(office):
-    pool, ann = office(), Reader()
-    ask(pool, ann, "A")
-    pool.lost(pool.workers[0])
-    assert pool.workers[0].orders == ["A"]
-    pool.lost(pool.workers[0])
-    assert [event["kind"] for event in ann.heard] == ["sentence", "done"] and ann.heard[0]["text"] == server.LOST
-    pool.workers[0].has_spoken = False  # it cannot start: nor could another
-    pool.lost(pool.workers[0])
-    ask(pool, ann, "B")
-    assert pool.workers == []
-
-
-def test_what_is_kept_has_a_limit(office, monkeypatch):
-    monkeypatch.setattr(server, "CACHE_BYTES", 150)
-    pool = office()
-    for what in "ABCDE":
-        ask(pool, Reader(), what)
-        finish(pool, pool.workers[0], "x" * 30)
-    assert list(pool.cache) == ["D", "E"] and pool.size == sum(len(t) for each in pool.cache.values() for t in each)
-
-
-def test_a_wish_is_carried_out_whatever_comes_after(office):
-    pool, ann = office(), Reader()
-    for what in ("first", "second"):
-        ask(pool, ann, what, is_shared=False)
-    pool.leave(ann)
-    assert finish(pool, pool.workers[0]) == "first" and finish(pool, pool.workers[0]) == "second"
-    assert pool.cache == {} and ann.heard == []
-
-
-@given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from("ABC-!te")), max_size=40))
-def test_whatever_happens_every_reader_is_answered_in_the_end(acts):
-    "Readers ask or leave (-), processes end (!), time passes (t), and a worker ends its order (e)."
+@in_office()
+async def test_what_is_kept_has_a_limit(office):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(server, "Worker", Pretended)
-        patch.setattr(server, "SLICE", -1.0)
+        patch.setattr(server, "CACHE_BYTES", 130)
+        for what in "ABCDE":
+            office.ask(Reader(), what)
+            assert await office.order() == what
+            await office.finish("x" * 30)
+    kept = office.pool.jobs
+    assert list(kept) == ["D", "E"] and office.pool.size == sum(len(t) for each in kept.values() for t in each.frames)
 
-        async def inside():
-            return server.Pool(2, [])
 
-        pool, readers = asyncio.run(inside()), [Reader() for _ in range(4)]
-        wanted = {}
+@in_office(2)
+async def test_whatever_readers_do_the_last_request_of_each_is_answered(office):
+    rng, readers, wanted, over = random.Random(0), [Reader() for _ in range(6)], {}, []
 
-        def end(worker):
-            if worker.orders[-1:] and worker.orders[-1] is None or worker.job:
-                worker.orders.append("ended")
-                finish(pool, worker)
+    def compute(line):
+        while not over:
+            if line.poll(0.01) and (order := line.recv()):
+                for kind in (order, "done"):
+                    line.send((kind, json.dumps(dict(kind=kind), separators=(",", ":"))))
+                line.send(("end", ""))
 
-        for number, act in acts:
-            reader, worker = readers[number], pool.workers[number % 2]
-            if act in "ABC":
-                ask(pool, reader, act)
-                wanted[number] = act
-            elif act == "-":
-                pool.leave(reader)
-                wanted.pop(number, None)
-            elif act == "!" and worker.job and worker.job.n_lost == 0:
-                pool.lost(worker)
-            elif act == "t":
-                pool.tick()
-            elif act == "e":
-                end(worker)
-        for _ in range(200):
-            for worker in pool.workers:
-                end(worker)
-        assert pool.jobs == [] and all(readers[number].is_answered for number in wanted)
+    while len(office.lines) < 2:
+        await asyncio.sleep(0.01)  # both processes have begun
+    threads = [threading.Thread(target=compute, args=(line,)) for line in office.lines]
+    for thread in threads:
+        thread.start()
+    for _ in range(300):
+        reader, what = rng.choice(readers), rng.choice("ABCDEFG-")
+        if what == "-":
+            office.pool.leave(reader)
+            wanted.pop(reader, None)
+        else:
+            reader.heard.clear()
+            office.ask(reader, what)
+            wanted[reader] = what
+        await asyncio.sleep(rng.choice([0, 0, 0.002]))
+    await asyncio.sleep(1)
+    over.append(True)
+    for thread in threads:
+        thread.join(5)
+    assert len(wanted) >= 3 and all(reader.kinds == [what, "done"] for reader, what in wanted.items())
 
 
 # ---- the command

@@ -1,6 +1,5 @@
 """The participants' page: one question and a counter, nothing else; every answer is logged before the next question."""
 
-import asyncio
 import json
 import threading
 from contextlib import contextmanager, suppress
@@ -8,7 +7,6 @@ from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 from string import Template
-from urllib.parse import urlencode
 
 from ..core.io import JournalError
 from ..core.validation import InputError, require
@@ -20,13 +18,13 @@ from .page import import_extra, static_text
 from .server import (
     LOOPBACK,
     MOST_NAME,
+    Served,
     check_person,
     check_token,
-    handlers,
+    checked_handler,
     is_loopback,
-    listening,
-    own_address,
     plain_page,
+    running,
 )
 
 ASKED = {
@@ -73,19 +71,16 @@ def lists_in(path):
 
 
 @dataclass(eq=False)
-class Study:
-    "What participants are asked, and where their answers go."
+class Study(Served):
+    "What participants are asked, and where their answers go; without a person in the address, the page asks who."
 
-    items: object  # as for `read_items`; None: the names of the list alone
-    lists: Path | None  # a list for all, or a folder with one a person; None: questions chosen by the answers
-    folder: Path | None  # of the logs; None: this one, or that of the lists if everyone has one
-    person: str | None  # the only one who answers; None: the address says who
-    consent: str  # HTML
-    end: str  # HTML
-    labels: bool  # whether names stand below pictures
-    host: str
-    token: str
-    port: int = 0
+    items: object = None  # as for `read_items`; None: the names of the list alone
+    lists: Path | None = None  # a list for all, or a folder with one a person; None: questions chosen by the answers
+    folder: Path | None = None  # of the logs; None: this one, or that of the lists if everyone has one
+    person: str | None = None  # the only one who answers; None: the address says who
+    consent: str = ""  # HTML
+    end: str = ""  # HTML
+    labels: bool = False  # whether names stand below pictures
     sessions: dict = field(default_factory=dict)
 
     def __post_init__(self):
@@ -167,12 +162,6 @@ class Study:
         )
         return Template(static_text("participant.html")).substitute(parts)
 
-    @property
-    def address(self):
-        "What participants are told; without a person in it, the page asks who they are."
-        host = self.host if is_loopback(self.host) else own_address()
-        return f"http://{f'[{host}]' if ':' in host else host}:{self.port}/?{urlencode(dict(token=self.token))}"
-
 
 def who_page(token, words=""):
     "The question who takes part."
@@ -181,11 +170,11 @@ def who_page(token, words=""):
     return plain_page("Welcome", f"<form><p>{escape(words)}</p>{hidden}<p>{ask} <button>Go on</button></p></form>")
 
 
-def study_handlers():
-    "Tornado's classes."
-    from tornado.web import HTTPError, RequestHandler
+def study_handler():
+    "Tornado's class."
+    from tornado.web import HTTPError
 
-    class Asked(handlers()[0], RequestHandler):
+    class Asked(checked_handler()):
         "The page, and the answers that it sends."
 
         def person(self):
@@ -220,22 +209,6 @@ def study_handlers():
                 self.finish(str(error))
 
     return Asked
-
-
-async def _serve(study, sockets, is_ready, stop):
-    "Everything that runs in the loop, until `stop` is set."
-    from tornado.httpserver import HTTPServer
-    from tornado.web import Application
-
-    routes = [(r"/(.*)", study_handlers(), dict(site=study))]
-    application = Application(routes, compress_response=True, log_function=lambda _: None)  # addresses have the token
-    server = HTTPServer(application, max_body_size=10_000, max_header_size=20_000)
-    server.add_sockets(sockets)
-    is_ready.set()
-    while not stop.is_set():
-        await asyncio.sleep(0.1)
-    server.stop()
-    await server.close_all_connections()
 
 
 @contextmanager
@@ -282,22 +255,14 @@ def serve_study(
     end = f"<p>{THANKS}</p>" if end is None else text_html(end, "--end")
     items = "animals" if items is None and lists is None else items
     folder = None if folder is None else Path(folder)
-    study = Study(items, lists, folder, person, consent, end, labels, host, check_token(token, host))
+    asked = dict(items=items, lists=lists, folder=folder, person=person, consent=consent, end=end, labels=labels)
+    study = Study(host, check_token(token, host), **asked)
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
     if person is not None:
         study.session(check_person(person))  # what does not fit is said at once
-    sockets = listening(host, port)
-    study.port = sockets[0].getsockname()[1]
-    is_ready, stop = threading.Event(), threading.Event()
-    loop = threading.Thread(target=lambda: asyncio.run(_serve(study, sockets, is_ready, stop)), daemon=True)
-    loop.start()
-    try:
-        require(is_ready.wait(60), "the server", "ready in a minute", "nothing")
+    with running(study, [(r"/(.*)", study_handler())], port):
         yield study
-    finally:
-        stop.set()
-        loop.join(15)
 
 
 def run_study(browser=True, **options):

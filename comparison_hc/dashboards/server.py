@@ -1,8 +1,10 @@
 """One small server for the dashboards: a token, a few processes that compute, and a cache of equal requests.
 
 A page sends its settings through a websocket and hears events. Equal requests are one job, which ends when no reader
-waits for it; a reader's new request replaces the one before. While others wait, jobs run in slices.
+waits for it; a reader's new request replaces the one before.
 """
+
+from __future__ import annotations
 
 import asyncio
 import hmac
@@ -15,216 +17,187 @@ import secrets
 import signal
 import socket
 import threading
-import time
 from collections import OrderedDict
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from html import escape
 from pathlib import Path
+from queue import SimpleQueue
 from string import Template
+from typing import Any
 from urllib.parse import urlencode
 
 from ..core.parallel import limited_threads
 from ..core.validation import InputError, check_integer, require
-from .page import import_extra, page_parts, static_text, vega_library
+from ..elicitation.items import default_log, read_items
 from .framework import MODULES, find_dashboard
+from .page import import_extra, page_parts, static_text, vega_library
 from .sources import pages_given
 from .worker import answer
-from ..elicitation.items import default_log, read_items
 
 LOOPBACK, PORT = "127.0.0.1", 8866
 MOST_READERS = 300
 MOST_NAME = 40  # characters of a person's name
 MOST_PICTURES = 2_000_000  # bytes of pictures in the questions: every page shows all of them
-MOST_MEMORY = 1_500_000_000  # bytes that a process may take for its data, where the system can limit that
-MOST_UNSENT = 30_000_000  # bytes that wait for a reader who takes nothing
 CACHE_BYTES = 100_000_000
-SLICE = 2.0  # seconds that a job runs while others wait; twice as many the next time
-STUCK = 30.0  # seconds in which a process must notice that it should stop
 NOT_OURS = "This server does not answer to that name."
 NO_TOKEN = "This server needs the token in the address that its command printed."
 LOST = "The process that computed this ended: too much memory, perhaps. Take a smaller setting."
+HEADERS = {
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Cache-Control": "no-store",
+}
 
 
 def as_json(event):
     return json.dumps(event, ensure_ascii=False, separators=(",", ":"))
 
 
-def work(connection):
+# ---- processes that compute
+
+
+def work(line):
     "What a process does: one order after the other; a message on the way means that this one is wanted no more."
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    with suppress(ImportError, OSError, ValueError):
-        import resource
+    memory = {}
 
-        resource.setrlimit(resource.RLIMIT_DATA, (MOST_MEMORY, resource.getrlimit(resource.RLIMIT_DATA)[1]))
-    memory, sessions = {}, {}
-    with limited_threads(), suppress(EOFError, OSError):  # the server has gone
-        while True:
-            if order := connection.recv():
-                _carry_out(*order, connection, memory, sessions)
-                connection.send(("end", ""))
-
-
-def _carry_out(name, request, connection, memory, sessions):
     def publish(event):
-        connection.send((event["kind"], as_json(event)))
+        line.send((event["kind"], as_json(event)))
 
-    def events(message, step):
+    def events(order, step):
+        name, message = order
+        page = find_dashboard(name)
         return page.work(page.settings.from_message(message), step, memory.setdefault(name, {}))
 
-    page = find_dashboard(name)
-    if page.settings:
-        return answer(events, request, publish, connection.poll)
-    from comparison_hc.dashboards.ask_page import served_replies
-
-    for event in served_replies(request, sessions):
-        publish(event)
+    with limited_threads(), suppress(EOFError, OSError):  # the server has gone
+        while True:
+            if order := line.recv():
+                answer(events, order, publish, line.poll)
+                line.send(("end", ""))
 
 
 @dataclass(eq=False)
 class Job:
     "What is asked, who waits for it, and what is there of the answer."
 
-    order: tuple  # (name of a page, what it is told)
-    key: object  # equal for requests that one answer serves; None for one that must be carried out
+    order: tuple  # (name of a page, settings)
+    key: str  # equal for requests that one answer serves
     readers: set = field(default_factory=set)
     frames: list = field(default_factory=list)  # events as JSON
-    seconds: float = SLICE
-    worker: object = None  # that computes it
-    n_lost: int = 0  # processes that ended over it
+    line: object = None  # to the process that computes it
 
-    def tell(self, text):
-        for reader in list(self.readers):
-            reader.hear(text)
-
-
-class Worker:
-    "A process, and the job that it has."
-
-    def __init__(self, pool):
-        self.connection, theirs = pool.context.Pipe()
-        self.process = pool.context.Process(target=work, args=(theirs,), daemon=True)
-        self.process.start()
-        theirs.close()
-        self.job, self.began, self.stopped, self.has_spoken = None, 0.0, 0.0, False
-        threading.Thread(target=self._listen, args=(pool,), daemon=True).start()
-
-    def _listen(self, pool):
-        "Events come in a thread; the pool works in the server's loop."
-        with suppress(RuntimeError):  # the loop is closed
-            try:
-                while True:
-                    pool.loop.call_soon_threadsafe(pool.heard, self, *self.connection.recv())
-            except (EOFError, OSError):
-                pool.loop.call_soon_threadsafe(pool.lost, self)
-
-    def send(self, order):
-        with suppress(OSError):  # it has ended, and `_listen` says so
-            self.connection.send(order)
+    @property
+    def is_answered(self):
+        "Whether nothing more will come."
+        return bool(self.frames) and self.frames[-1].startswith('{"kind":"done"')
 
 
 class Pool:
-    "Jobs, in the order in which they came, for a few processes; and the answers, for all who ask the same."
+    "A few processes, each with a thread that gives it one job after the other; and the answers, for who asks the same."
 
-    def __init__(self, n_workers, modules):
-        method = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
-        self.context = multiprocessing.get_context(method)
-        if method == "forkserver":
-            self.context.set_forkserver_preload([__name__, *modules])
-        self.loop, self.is_open = asyncio.get_running_loop(), True
-        self.jobs, self.cache, self.size = [], OrderedDict(), 0
-        self.workers = [Worker(self) for _ in range(n_workers)]
+    def __init__(self, n_workers, start):
+        self.loop, self.lock, self.is_open = asyncio.get_running_loop(), threading.Lock(), True
+        self.start, self.waiting, self.processes = start, SimpleQueue(), []
+        self.jobs, self.asked, self.size = OrderedDict(), {}, 0  # jobs by key; what each reader waits for
+        for _ in range(n_workers):
+            threading.Thread(target=self._work, daemon=True).start()
 
     def ask(self, reader, order, key):
         "This is what a reader wants now, and nothing that they wanted before."
         self.leave(reader)
-        if key in self.cache:
-            self.cache.move_to_end(key)
-            return [reader.hear(text) for text in self.cache[key]]
-        job = next((job for job in self.jobs if key and job.key == key), None)
-        if job is None:
-            self.jobs.append(job := Job(order, key))
+        if key not in self.jobs:
+            self.jobs[key] = Job(order, key)
+            self.waiting.put(self.jobs[key])
+        job = self.jobs[key]
+        self.jobs.move_to_end(key)
         job.readers.add(reader)
+        self.asked[reader] = job
         for text in job.frames:
             reader.hear(text)
-        self.go_on()
 
     def leave(self, reader):
-        "A reader goes, or goes on."
-        for job in [job for job in self.jobs if reader in job.readers]:
-            job.readers.discard(reader)
-            if job.key and not job.readers:
-                self.jobs.remove(job)
-                self._stop(job)
-
-    def _stop(self, job):
-        worker, job.worker = job.worker, None
-        if worker:
-            worker.job, worker.stopped = None, time.monotonic()
-            worker.send(None)
-
-    def go_on(self):
-        "Work for every process that has none."
-        waiting = [job for job in self.jobs if job.worker is None]
-        for worker in self.workers:
-            if waiting and not worker.job and not worker.stopped:
-                worker.job, worker.began = waiting.pop(0), time.monotonic()
-                worker.job.worker = worker
-                worker.send(worker.job.order)
-
-    def heard(self, worker, kind, text):
-        "An event, or the end of an answer."
-        job, worker.has_spoken = worker.job, True
-        if kind == "end":
-            worker.job, worker.stopped = None, 0.0
-            if job:
-                self.jobs.remove(job)
-                self._keep(job)
-            self.go_on()
-        elif job:
-            if kind != "progress":
-                job.frames.append(text)
-            job.tell(text)
-
-    def _keep(self, job):
-        if job.key:
-            self.cache[job.key] = job.frames
-            self.size += sum(map(len, job.frames))
-        while self.size > CACHE_BYTES:
-            self.size -= sum(map(len, self.cache.popitem(last=False)[1]))
-
-    def lost(self, worker):
-        "A process has ended: another takes its place, and its job is tried once more."
-        if not self.is_open:
-            return
-        place, job = self.workers.index(worker), worker.job
-        self.workers[place : place + 1] = [Worker(self)] if worker.has_spoken else []  # a new one would end as well
+        "A reader goes, or goes on; what nobody wants ends."
+        job = self.asked.pop(reader, None)
         if job:
-            job.worker, job.n_lost = None, job.n_lost + 1
-            if job.n_lost > 1 or not job.key or not self.workers:
-                self.jobs.remove(job)
-                for event in (dict(kind="sentence", text=LOST), dict(kind="done")):
-                    job.tell(as_json(event))
-        self.go_on()
+            job.readers.discard(reader)
+            with self.lock:
+                if not job.readers and job.line:
+                    job.line.send(None)
+            if not job.readers and not job.is_answered:
+                self.jobs.pop(job.key, None)
 
-    def tick(self):
-        "While others wait, a job that has had its seconds goes behind them; a process that does not stop is ended."
-        now = time.monotonic()
-        for worker in self.workers:
-            job = worker.job
-            if worker.stopped and now - worker.stopped > STUCK:
-                worker.process.kill()
-            elif job and job.key and now - worker.began > job.seconds and any(not each.worker for each in self.jobs):
-                job.seconds, job.frames = 2 * job.seconds, []
-                self._stop(job)
-                self.jobs.append(self.jobs.pop(self.jobs.index(job)))
+    def _work(self):
+        "A thread: one process, and one job after the other; a process that ends over a job is replaced."
+        line = self._begin()
+        while self.is_open:
+            job = self.waiting.get()
+            with self.lock:
+                if not job.readers:
+                    continue
+                job.line = line
+            try:
+                line.send(job.order)
+                while (event := line.recv())[0] != "end":
+                    self.loop.call_soon_threadsafe(self.heard, job, *event)
+            except (EOFError, OSError):
+                if self.is_open:
+                    self.loop.call_soon_threadsafe(self.lost, job)
+                    line = self._begin()
+            with self.lock:
+                job.line = None
+
+    def _begin(self):
+        process, line = self.start()
+        self.processes.append(process)
+        return line
+
+    def heard(self, job, kind, text):
+        "An event; answers are kept as long as there is room."
+        if kind != "progress":
+            job.frames.append(text)
+        for reader in list(job.readers):
+            reader.hear(text)
+        if job.is_answered and self.jobs.get(job.key) is job:
+            self.size += sum(map(len, job.frames))
+            while self.size > CACHE_BYTES:
+                key = next(key for key, each in self.jobs.items() if each.is_answered)
+                self.size -= sum(map(len, self.jobs.pop(key).frames))
+
+    def lost(self, job):
+        "The process has ended: those who waited are told."
+        self.jobs.pop(job.key, None)
+        for event in (dict(kind="sentence", text=LOST), dict(kind="done")):
+            self.heard(job, event["kind"], as_json(event))
 
     def close(self):
         self.is_open = False
-        for worker in self.workers:
-            worker.process.kill()
-            worker.process.join(5)
+        for process in self.processes:
+            process.kill()
+            process.join(5)
+
+
+def starter(modules):
+    "A function that starts a process: (process, line to it)."
+    method = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
+    context = multiprocessing.get_context(method)
+    if method == "forkserver":
+        context.set_forkserver_preload([__name__, *modules])
+
+    def start():
+        line, theirs = context.Pipe()
+        process = context.Process(target=work, args=(theirs,), daemon=True)
+        process.start()
+        theirs.close()
+        return process, line
+
+    return start
+
+
+# ---- who may come in
 
 
 def is_loopback(host):
@@ -311,32 +284,131 @@ def plain_page(title, body):
 
 
 @dataclass(eq=False)
-class Site:
-    "What is served, and to whom."
+class Served:
+    "A site: who may come in and where; what happens when it begins and ends, and four times a second."
 
-    names: list
     host: str
-    port: int
     token: str
-    items: str  # what the page `ask` asks about
-    folder: str  # of the answers
-    journal: object  # the one file of answers, where one person answers
-    person: object
-    pool: object = None
-
-    def __post_init__(self):
-        self.readers, self.page = set(), lru_cache(self.page)
-
-    def where(self, page="", **more):
-        "A link inside."
-        return escape(f"./{page}?{urlencode(dict(token=self.token, **more))}")
+    port: int = 0
+    path: str = ""
 
     @property
     def address(self):
         "What readers are told."
         host = self.host if is_loopback(self.host) else own_address()
-        page = self.names[0] if len(self.names) == 1 else ""
-        return f"http://{f'[{host}]' if ':' in host else host}:{self.port}/{page}?token={self.token}"
+        return f"http://{f'[{host}]' if ':' in host else host}:{self.port}/{self.path}?token={self.token}"
+
+    def on_begin(self):
+        "Called in the loop before the first request."
+
+    def on_tick(self):
+        "Called in the loop."
+
+    def on_end(self):
+        "Called in the loop after the last request."
+
+
+@contextmanager
+def running(site, routes, port=None, **limits):
+    "Serve (pattern, handler) for a site, in a thread with a loop of its own, until the context ends."
+    from tornado.httpserver import HTTPServer
+    from tornado.web import Application
+
+    sockets = listening(site.host, port)
+    site.port = sockets[0].getsockname()[1]
+    is_ready, stop = threading.Event(), threading.Event()
+
+    async def serve():
+        limits["log_function"] = lambda _: None  # addresses have the token in them
+        application = Application([(*each, dict(site=site)) for each in routes], compress_response=True, **limits)
+        server = HTTPServer(application, max_body_size=10_000, max_header_size=20_000, idle_connection_timeout=120)
+        site.on_begin()
+        server.add_sockets(sockets)
+        is_ready.set()
+        while not stop.is_set():
+            await asyncio.sleep(0.25)
+            site.on_tick()
+        server.stop()
+        site.on_end()
+        await asyncio.sleep(0.1)
+        await server.close_all_connections()
+
+    loop = threading.Thread(target=lambda: asyncio.run(serve()), daemon=True)
+    loop.start()
+    try:
+        require(is_ready.wait(60), "the server", "ready in a minute", "nothing")
+        yield
+    finally:
+        stop.set()
+        loop.join(15)
+
+
+@lru_cache(maxsize=1)
+def checked_handler():
+    "Tornado's class for all requests."
+    from tornado.web import HTTPError, RequestHandler
+
+    class Checked(RequestHandler):
+        "Host and token, before anything else."
+
+        def initialize(self, site):
+            self.site = site
+
+        def prepare(self):
+            if not is_our_name(self.request.host_name, self.site.host):
+                raise HTTPError(403, reason=NOT_OURS)
+            given = self.get_argument("token", "").encode()
+            if self.request.path != "/vega.js" and not hmac.compare_digest(given, self.site.token.encode()):
+                raise HTTPError(403, reason=NO_TOKEN)
+
+        def write_error(self, status_code, **_):
+            words = "This server has no page of that name." if status_code == 404 else self._reason
+            self.finish(plain_page(f"{status_code}", f"<p>{escape(words)}</p>"))
+
+        def set_default_headers(self):
+            own, host = "'self' 'unsafe-inline' 'unsafe-eval'", self.request.host  # Vega makes functions from text
+            policy = f"default-src 'none'; script-src {own}; style-src {own}; img-src data: blob:"
+            self.set_header("Content-Security-Policy", f"{policy}; connect-src 'self' ws://{host}")
+            for name, value in HEADERS.items():
+                self.set_header(name, value)
+
+    return Checked
+
+
+# ---- dashboards
+
+
+@dataclass(eq=False)
+class Site(Served):
+    "What is served, and to whom."
+
+    names: Sequence = ()
+    n_workers: int = 2
+    items: str = "animals"  # what the page `ask` asks about
+    folder: Path = Path()  # of the answers
+    journal: object = None  # the one file of answers, where one person answers
+    person: object = None
+
+    def __post_init__(self):
+        self.readers, self.page, self.path = set(), lru_cache(self.page), "" if self.names[1:] else self.names[0]
+        self.sessions, self.locks = {}, {}  # of those who answer, by their logs
+
+    def on_begin(self):
+        self.pool, self.beats = Pool(self.n_workers, starter([MODULES[name] for name in self.names])), 0
+
+    def on_tick(self):
+        self.beats += 1
+        for reader in list(self.readers) if self.beats % 20 == 0 else ():
+            reader.hear('{"kind":"hello"}')  # the server is still there
+
+    def on_end(self):
+        for reader in list(self.readers):
+            reader.close(1001, "the server ends")
+        self.pool.close()
+
+    def where(self, page="", **more):
+        "A link inside."
+        return escape(f"./{page}?{urlencode(dict(token=self.token, **more))}")
 
     def page(self, name):
         "The HTML of a dashboard, which asks its server."
@@ -366,6 +438,14 @@ class Site:
         "The file of a person's answers."
         return Path(self.journal or default_log(self.items, person, self.folder)).resolve()
 
+    def replies(self, person, wish):
+        "What becomes of a person's wish; one after the other for every log."
+        from comparison_hc.dashboards.ask_page import served_replies
+
+        path = self.log(person)
+        with self.locks.setdefault(path, threading.Lock()):
+            return served_replies(wish, self.items, path, person, self.sessions)
+
     def asked(self, person, is_new):
         "The questions for a person, or the question who it is; None where the address should be another one."
         words = ""
@@ -384,38 +464,12 @@ class Site:
         return plain_page("Who are you?", Template(static_text("name.html")).substitute(parts))
 
 
-@lru_cache(maxsize=1)
-def handlers():
-    "Tornado's classes."
-    from tornado.web import HTTPError, RequestHandler
+def dashboard_routes():
+    "Tornado's classes for pages and for the lines that they open."
+    from tornado.web import HTTPError
     from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
-    class Checked:
-        "Host and token, before anything else."
-
-        def initialize(self, site):
-            self.site = site
-
-        def prepare(self):
-            if not is_our_name(self.request.host_name, self.site.host):
-                raise HTTPError(403, reason=NOT_OURS)
-            given = self.get_argument("token", "").encode()
-            if self.request.path != "/vega.js" and not hmac.compare_digest(given, self.site.token.encode()):
-                raise HTTPError(403, reason=NO_TOKEN)
-
-        def write_error(self, status_code, **_):
-            words = "This server has no page of that name." if status_code == 404 else self._reason
-            self.finish(plain_page(f"{status_code}", f"<p>{escape(words)}</p>"))
-
-        def set_default_headers(self):
-            own, host = "'self' 'unsafe-inline' 'unsafe-eval'", self.request.host  # Vega makes functions from text
-            policy = f"default-src 'none'; script-src {own}; style-src {own}; img-src data: blob:"
-            self.set_header("Content-Security-Policy", f"{policy}; connect-src 'self' ws://{host}")
-            safe = {"Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY"}
-            for name, value in {**safe, "Cache-Control": "no-store"}.items():
-                self.set_header(name, value)
-
-    class Page(Checked, RequestHandler):
+    class Page(checked_handler()):
         "The list, a dashboard, the library of charts."
 
         async def get(self, name):
@@ -432,11 +486,11 @@ def handlers():
                 return self.redirect(f"./ask?{query}", status=303)  # an address that can be loaded again
             self.finish(text if name == "ask" else await asyncio.to_thread(site.page, name) if name else site.home())
 
-    class Talk(Checked, WebSocketHandler):
+    class Talk(checked_handler(), WebSocketHandler):
         "A reader's page."
 
         def open(self, name):
-            site, self.name, self.number, self.unsent = self.site, name, "", 0
+            site, self.name, self.number = self.site, name, ""
             if name not in site.names or len(site.readers) >= MOST_READERS:
                 return self.close(1008, "no such page, or too many readers")
             try:
@@ -451,18 +505,10 @@ def handlers():
             return dict(compression_level=1, mem_level=5)
 
         def hear(self, text):
-            "One event, with the number of the request; a reader who takes nothing for long is let go."
-            text = f'{{"number":{json.dumps(self.number)},{text[1:]}'
-            self.unsent += len(text)
-            if self.unsent > MOST_UNSENT:
-                return self.close(1008, "too slow")
+            "One event, with the number of the request."
             with suppress(WebSocketClosedError):
-                sent = asyncio.ensure_future(self.write_message(text))
-                sent.add_done_callback(lambda done: self.is_sent(done, len(text)))
-
-        def is_sent(self, done, size):
-            done.exception()  # of a reader who has gone
-            self.unsent -= size
+                sent = asyncio.ensure_future(self.write_message(f'{{"number":{json.dumps(self.number)},{text[1:]}'))
+                sent.add_done_callback(lambda done: done.exception())  # of a reader who has gone
 
         def on_message(self, text):
             try:
@@ -475,8 +521,7 @@ def handlers():
             self.number = number
             if self.name == "ask":
                 wish = {name: request.get(name) for name in ("do", "at", "answer", "form", "number")}
-                where = dict(items=self.site.items, journal=str(self.site.log(self.person)), person=self.person)
-                return self.site.pool.ask(self, ("ask", dict(where, wish=wish)), None)
+                return self.reply(wish)  # Tornado waits for it before the next message
             try:
                 settings = find_dashboard(self.name).settings.from_message(settings).message()
             except (ValueError, TypeError, ArithmeticError) as error:
@@ -485,83 +530,76 @@ def handlers():
                 return [self.hear(as_json(each)) for each in (dict(kind="sentence", text=words), dict(kind="done"))]
             self.site.pool.ask(self, (self.name, settings), self.name + as_json(settings))
 
+        async def reply(self, wish):
+            for event in await asyncio.to_thread(self.site.replies, self.person, wish):
+                self.hear(as_json(event))
+
         def on_close(self):
             self.site.readers.discard(self)
             self.site.pool.leave(self)
 
-    return Checked, Page, Talk
-
-
-async def _serve(site, sockets, n_workers, is_ready, stop):
-    "Everything that runs in the loop, until `stop` is set."
-    from tornado.httpserver import HTTPServer
-    from tornado.web import Application
-
-    site.pool = Pool(n_workers, [MODULES[name] for name in site.names if name in MODULES])
-    _, page, talk = handlers()
-    routes = [(r"/talk/(\w+)", talk, dict(site=site)), (r"/(.*)", page, dict(site=site))]
-    limits = dict(websocket_max_message_size=20_000, websocket_ping_interval=30)
-    limits["log_function"] = lambda _: None  # addresses have the token in them
-    application = Application(routes, compress_response=True, **limits)
-    server = HTTPServer(application, max_body_size=10_000, max_header_size=20_000, idle_connection_timeout=120)
-    server.add_sockets(sockets)
-    is_ready.set()
-    beats = 0
-    while not stop.is_set():
-        await asyncio.sleep(0.25)
-        site.pool.tick()
-        beats += 1
-        for reader in list(site.readers) if beats % 20 == 0 else ():
-            reader.hear('{"kind":"hello"}')  # the server is still there
-    server.stop()
-    for reader in list(site.readers):
-        reader.close(1001, "the server ends")
-    await asyncio.sleep(0.1)
-    await server.close_all_connections()
-    site.pool.close()
+    return [(r"/talk/(\w+)", Talk), (r"/(.*)", Page)]
 
 
 @contextmanager
 def serve_dashboard(
-    name=None,
-    port=None,
-    host=LOOPBACK,
-    token=None,
-    workers=None,
-    items="animals",
-    folder=".",
-    journal=None,
-    person=None,
-    one_person=False,
-):
+    name: str | Sequence[str] | None = None,
+    port: int | None = None,
+    host: str = LOOPBACK,
+    token: str | None = None,
+    workers: int | None = None,
+    items: Any = "animals",
+    folder: str | Path = ".",
+    journal: str | Path | None = None,
+    person: str | None = None,
+    one_person: bool = False,
+) -> Iterator[str]:
     """Serve dashboards until the context ends. Needs the extra `dashboard`.
 
     Parameters
     ----------
-    name
-        Name of a dashboard, or a list of names; None: all.
-    port
-        Where it listens; None: 8866, or any that is free.
-    host
+    name : str or sequence of str, optional
+        Of dashboards; by default all.
+    port : int, optional
+        Where it listens; by default 8866, or any that is free.
+    host : str, default "127.0.0.1"
         An address of this machine; "0.0.0.0" lets the network in.
-    token
-        The word in the address that lets a reader in; None: chosen.
-    workers
-        Number of processes that compute; None: one per core, two to four.
-    items, folder, journal, person, one_person
-        Of the page `ask`: what it asks about, and where answers go. For one person, a log that is given or named after
-        items and person; else a log in the folder for every person.
+    token : str, optional
+        The word in the address that lets a reader in; by default chosen.
+    workers : int, optional
+        Number of processes that compute; by default one per core, two to four.
+    items : str, Path or sequence, default "animals"
+        What the page `ask` asks about.
+    folder : str or Path, default "."
+        Of the answers, a log for every person.
+    journal : str or Path, optional
+        The one log, for one person.
+    person : str, optional
+        The one who answers.
+    one_person : bool, default False
+        Whether only one person answers, into a log that is named after items and person.
 
-    Returns
-    -------
-    result
-        Yields the address, with the token that opens the page.
+    Yields
+    ------
+    str
+        The address, with the token that opens the page.
+
+    Raises
+    ------
+    InputError
+        Without the extra, for an unknown name, and where it cannot listen.
+
+    Examples
+    --------
+    >>> from comparison_hc.dashboards import serve_dashboard
+    >>> with serve_dashboard("step", token="monday-morning") as address:
+    ...     address.startswith("http://127.0.0.1:")
+    True
     """
     import_extra("tornado")
-    known = list(MODULES)
-    names = [name] if isinstance(name, str) else list(name or known)
+    names = [name] if isinstance(name, str) else list(dict.fromkeys(name or MODULES))
     for each in names:
-        require(each in known, "NAME", f"one of {', '.join(known)}", each)
+        require(each in MODULES, "NAME", f"one of {', '.join(MODULES)}", each)
     n_workers = min(4, max(2, os.cpu_count() or 2)) if workers is None else check_integer(workers, "--workers", 1, 64)
     token = check_token(token, host)
     if "ask" in names:
@@ -571,33 +609,42 @@ def serve_dashboard(
 
             journal = str(Path(journal or default_log(items, person or "somebody", folder)).resolve())
             Session(items, Path(journal), person)  # what does not fit is said at once
-    sockets = listening(host, port)
-    names = list(dict.fromkeys(names))
-    site = Site(names, host, sockets[0].getsockname()[1], token, items, Path(folder), journal, person)
-    is_ready, stop = threading.Event(), threading.Event()
-    loop = threading.Thread(target=lambda: asyncio.run(_serve(site, sockets, n_workers, is_ready, stop)), daemon=True)
-    loop.start()
-    try:
-        require(is_ready.wait(60), "the server", "ready in a minute", "nothing")
+    asked = dict(items=items, folder=Path(folder), journal=journal, person=person)
+    site = Site(host, token, names=names, n_workers=n_workers, **asked)
+    with running(site, dashboard_routes(), port, websocket_max_message_size=20_000, websocket_ping_interval=30):
         yield site.address
-    finally:
-        stop.set()
-        loop.join(15)
 
 
-def run_dashboard(name=None, port=None, browser=True, stop=None, **options):
+def run_dashboard(
+    name: str | Sequence[str] | None = None,
+    port: int | None = None,
+    browser: bool = True,
+    stop: threading.Event | None = None,
+    **options: Any,
+) -> None:
     """Serve dashboards until Ctrl-C; a request to terminate is taken as one, so that no process is left behind.
 
     Parameters
     ----------
-    name, port
+    name : str or sequence of str, optional
         As for `serve_dashboard`.
-    browser
+    port : int, optional
+        As for `serve_dashboard`.
+    browser : bool, default True
         Whether to open it.
-    stop
-        `threading.Event` that ends it; None for Ctrl-C only.
-    **options
+    stop : threading.Event, optional
+        Ends it; by default only Ctrl-C does.
+    **options : object
         Of `serve_dashboard`.
+
+    Examples
+    --------
+    >>> from threading import Event
+    >>> from comparison_hc.dashboards import run_dashboard
+    >>> stop = Event()
+    >>> stop.set()
+    >>> run_dashboard("step", browser=False, stop=stop)
+    Dashboards: http://127.0.0.1:.../step?token=... (Ctrl-C ends it)
     """
     import webbrowser
 
