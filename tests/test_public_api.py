@@ -20,7 +20,7 @@ from comparison_hc import checks
 MOST_NAMES = 260
 NOT_OFFERED = ("cli", "_modidx", "__main__")
 OPEN = {  # areas whose public names lack types, numpydoc or examples: this set only shrinks
-    "whatif",
+    "whatif"
 }
 SECTION = re.compile(r"^([A-Z][a-z]+(?: [A-Z][a-z]+)?)\n-{3,}\n", re.MULTILINE)
 
