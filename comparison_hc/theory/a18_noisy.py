@@ -404,10 +404,10 @@ def potential_drops(quick=True, rng=0):
 
     Smallest and largest changes over all rounds of walks; violations of the printed reading.
 
-    Erratum. Constant or misprint: $c_i(v)$ is the counter 'after the $i^{th}$ iteration', and 'In the $i^{th}$
-    iteration, the algorithm queries a vertex $q_i$'. With these times $Φ_{i+1} = Φ_i − 1$ fails: a right answer “here”
-    at t followed by a wrong one gives $Φ_{i+1} = Φ_i + 1$. Both must be taken after the same number of answers, as the
-    proof does; the algorithm and Lemma 5.6 are not affected
+    Erratum. Constant or misprint: 'We use $c_i(v)$ to denote the value of the counter $c(v)$ after the $i^{th}$
+    iteration', and 'In the $i^{th}$ iteration, the algorithm queries a vertex $q_i$'. With these times $Φ_{i+1} = Φ_i −
+    1$ fails: a right answer "here" in iteration i followed by a wrong one gives $Φ_{i+1} = Φ_i + 1$. Counter and vertex
+    must be taken after the same number of answers, as in the proof; the algorithm and Lemma 5.6 are not affected.
     """
     seed, rng = rng, as_rng(rng)
     rows = []

@@ -113,10 +113,11 @@ def two_clusters_exist(quick=True):
 
     All shapes; and for larger n all pairs of whole numbers in the two intervals, with the smallest second factor.
 
-    Erratum. Proof affected: the proof's clusters with $\frac{n}{16} < |C'| \leq \frac{n}{8}$ are said to exist for
-    every $n$. Below 8 items no cluster is that small; the lemma holds there because no split can fail. (And the factor
-    $\frac3{16}$ is not a bound for $|C\setminus C'|/n$, which may be little more than $\frac18$: only the product is
-    bounded.)
+    Erratum. Proof affected: 'there exist clusters $C$ and $C'$ with $C'\subseteq C$ in $\mathcal H[\mathcal T]$ such
+    that $\frac n{16}<|C'|\leq\frac n8$ and $\frac n4<|C|\leq\frac n2$', without a condition on $n$. Below 8 items no
+    cluster has at most $\frac n8$; the lemma holds there because no split can fail. Moreover, the factor $\frac3{16}$
+    in the proof does not bound $|C\setminus C'|/n$, which may be little more than $\frac18$; only the product is
+    bounded.
     """
     rows = []
     for n in range(8, 12 if quick else 15):

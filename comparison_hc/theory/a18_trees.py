@@ -82,9 +82,9 @@ def induced_tree_has_the_induced_clusters(quick=True):
 
     Every tree and every S with at least two items: pairs for which the two families differ.
 
-    Erratum. Constant or misprint: $\mathcal H[S]$ 'is defined in the obvious way', as $\{X\cap S\mid X\in\mathcal H\}$.
-    That contains $\emptyset$ for every $S\ne\mathcal X$, which section 2.1 does not allow in a hierarchy; $\emptyset$
-    must be left out
+    Erratum. Constant or misprint: '$\mathcal H[S]$ is defined in the obvious way: $\mathcal H[S]=\{X\cap S\mid
+    X\in\mathcal H\}$'. This set contains $\emptyset$ for every $S\ne\mathcal X$, which section 2.1 does not allow in a
+    hierarchy. It must be left out.
     """
     rows = []
     for n in range(2, 6 if quick else 7):

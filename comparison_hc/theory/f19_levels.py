@@ -171,8 +171,10 @@ def reference_gaps_exceed_delta(quick=True):
 
     Smallest gap over a grid of references against both bounds, as logarithms; counterexamples to the printed one.
 
-    Erratum. Proof affected: the bound 2(L+1)²δ² + 4σ² ln(8/η) gives (η²/80)(δ/σ)exp(−(L+1)²δ²/σ²), which is below Δ for
-    L = 1, δ/σ > 0.34 and for L = 2, δ/σ > 0.47. With t ≤ L − 1, L² replaces (L+1)² and the claim holds.
+    Erratum. Proof affected: 'a² ∨ (a−δ)² < 2(L+1)²δ² + 4σ² ln(8/η), where we use the fact that t ∈ [0, L]', and hence
+    'β_{t+1,w*} − β_{t,w*} > Δ for any t ∈ [0, L]'. The printed bound gives only (η²/80)(δ/σ)exp(−(L+1)²δ²/σ²), which is
+    below Δ for L = 1, δ/σ > 0.34 and for L = 2, δ/σ > 0.47. Levels end at L, so t ≤ L − 1; then L² replaces (L+1)² and
+    the claim holds.
     """
     rows, n = [], 40 if quick else 400
     for L, snr, eta in product((1, 2, 3, 4), (0.05, 0.2, 0.5, 1.0, 1.5), (0.9, 0.5, 0.1, 0.01)):
@@ -234,8 +236,8 @@ def averaged_index_range(quick=True, rng=0):
     ARI over all pairs of partitions of N objects; AARI over all trees for L = 1 and 2; that of the package beside it.
 
     Erratum. Constant or misprint: 'The AARI takes values in the interval [0, 1]'. Chance-corrected indices are negative
-    below chance; the smallest value is −1/2, reached for two objects a half (L = 1). 'Identical' holds for the levels
-    1..L only.
+    below chance; the smallest value found is −1/2, for two clusters of two objects (L = 1). 'AARI (C, C') = 1 implies
+    that the two hierarchies are identical' holds for the levels 1 to L only, not inside pure clusters.
     """
     rows = []
     for n in range(2, 7 if quick else 9):

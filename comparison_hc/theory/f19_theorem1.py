@@ -126,8 +126,8 @@ def every_pair_is_needed(quick=True, rng=0):
 
     Orders in which the two ends are the same for a pair, all of them; and what SL and CL of the package never ask.
 
-    Erratum. Constant or misprint: 'This requires $\binom{N}{2}$ number of ordinal comparisons' (to find the best of so
-    many pairs). $\binom N2-1$ are enough, and they are counted here. The order of growth is unaffected.
+    Erratum. Constant or misprint: 'This requires $\binom{N}{2}$ number of ordinal comparisons to find the minimum'. One
+    comparison fewer is enough, $\binom N2-1$, which is counted here. The order of growth is unaffected.
     """
     seed, rng, rows = rng, as_rng(rng), []
     for n in (3, 4) if quick else (3, 4, 5):

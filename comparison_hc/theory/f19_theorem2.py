@@ -143,9 +143,9 @@ def kernel_levels_are_exact(quick=True, rng=0):
 
     Closed form against the sum, and the largest error of the group-level formula over entries and reference pairs.
 
-    Erratum. Proof affected: a multiplicative error (1 ± 4/N₀). The group-level value can be 0 when the exact one is not
-    (L = 2, ℓ = 0, w* = μ − δ/2). The error is additive, at most 3q. Then N₀ ≥ 12/Δ² suffices where the proof asks for
-    N₀ > $2^{L+4}$/Δ².
+    Erratum. Proof affected: 'We may perform the entire computation only at group level, and then use a multiplicative
+    factor of (1 ± ε) with ε = 4/N₀'. The group-level value can be 0 when the exact one is not (L = 2, ℓ = 0, w* = μ −
+    δ/2). The error is additive, at most 3q. With it, N₀ ≥ 12/Δ² suffices where the proof asks for N₀ > $2^{L+4}$/Δ².
     """
     seed, rng, rows = rng, as_rng(rng), []
     for n_pure, L in ((1, 2), (2, 1), (3, 2), (4, 3)):
@@ -182,9 +182,10 @@ def kernel_levels_are_separated(quick=True):
 
     Formulas against differences of the closed form; the printed reading where it exceeds the truth and where it is 0.
 
-    Erratum. Proof affected: $qN_0(β_L^2 − β_{L−1}^2)^2$ for the first. It is larger than the difference itself where
-    $|β_L + β_{L−1}| > 1$ (w* far below μ), and 0 where $β_L = −β_{L−1}$ (w* = μ − δ/2), so neither inequality of that
-    line follows. $(β_L − β_{L−1})^2$ is meant.
+    Erratum. Proof affected: '$κ_L − κ_{L−1} > qN_0(β_L^2 − β_{L−1}^2)^2 − 2εqN > qN_0Δ^2 − q2^{L+3}$'. Neither
+    inequality follows. $(β_L^2 − β_{L−1}^2)^2$ is larger than the true factor $(β_L − β_{L−1})^2$ where $|β_L +
+    β_{L−1}| > 1$ (w* far below μ), and it is 0 where $β_L = −β_{L−1}$ (w* = μ − δ/2). With $(β_L − β_{L−1})^2$ the
+    claim holds.
     """
     rows = []
     for L, snr, x in product((1, 2, 3, 5), (0.1, 0.5, 1.0, 2.0), np.linspace(-6, 3, 10 if quick else 200)):

@@ -73,9 +73,10 @@ def passive_kernel_mean(quick=True, confidence=0.999, n_pure=3, n_levels=2, snr=
 
     Means of drawn kernels by level against the closed form; and the printed form outside the interval.
 
-    Erratum. Proof affected: p² Σ Σ β β, the product of the two means. The two answers share $w_{kl}$ and are positively
-    correlated; the printed value is far outside the interval (at N = 12 and δ = σ it is about half of it or less). The
-    levels stay separated: see the next check.
+    Erratum. Proof affected: '$E[K_{ij}] = ½ Σ_{k≠l} Σ_{r≠i,j} p^2 β_{ℓ_{ir}−ℓ_{kl}} β_{ℓ_{jr}−ℓ_{kl}}$', a product of
+    two means. The two answers share $w_{kl}$ and are positively correlated. The printed value is far outside the
+    confidence interval (at N = 12 and δ = σ it is about half of the mean or less). The levels stay separated, as the
+    next check shows.
     """
     seed, rng, runs = rng, as_rng(rng), 1000 if quick else 20_000
     level = planted_levels(n_pure, n_levels)
@@ -118,7 +119,8 @@ def passive_levels_are_separated(quick=True):
     r"""For $N_0>\frac8\Delta\sqrt N$: $\kappa_{\ell+1}-\kappa_\ell>\frac1{2^{L+2}}p^2N^3\Delta^2$, with the correct
     mean kernel; and $\mathbf E_z[(b_t-b_\ell)(b_{\ell+1}-b_\ell)]\ge(\beta_{\ell+1-s}-\beta_{\ell-s})^2$
 
-    Differences per printed bound at the smallest N0, and by formula; products per squared gap; the slip at ℓ = 0.
+    Differences per printed bound at the smallest N0, and by formula; products per squared gap; the
+    printed step at ℓ = 0.
     """
     rows = []
     for L, snr in product((1, 2, 3) if quick else (1, 2, 3, 4, 5), (0.2, 0.5, 1.0, 1.5)):
@@ -198,9 +200,10 @@ def colours_for_the_kernel(quick=True):
 
     Degrees by enumeration, and sizes of equal colour classes.
 
-    Erratum. Proof affected: a regular graph of degree N + C(N,2) − 4 < N². Terms whose reference pair contains i or j
-    have more neighbours: the largest degree is N² + 2N − 17, at least N² from N = 9 on, so N² colours are not enough
-    for the argument. N² + 2N are; eq. 10 changes by a factor tending to 1.
+    Erratum. Proof affected: 'we obtain a regular graph with the vertex degree of each node being (N + C(N,2) − 4) <
+    N²'. Terms whose reference pair contains i or j have more neighbours: the largest degree is N² + 2N − 17, which is
+    at least N² from N = 9 on, so N² colours are not enough for the argument. N² + 2N colours are, and eq. 10 changes by
+    a factor that tends to 1.
     """
     rows = []
     for N in range(4, 10 if quick else 15):

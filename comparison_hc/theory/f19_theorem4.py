@@ -272,9 +272,9 @@ def deviation_terms(quick=True, rng=0):
 
     Moments of a term over its outcomes; terms of a sample against the package's 𝕎_Q; how far the printed sum is off.
 
-    Erratum. Proof affected: |𝕎 − E𝕎| = 2/(|G1||G2||G3||G4|)·|Σ(ξ·1 − pP)|, without −(ξ − p), holds only where
-    everything is observed. With the terms ξ(2·1 − 1) − pβ, in [−1−p, 1+p] and of variance at most p, the threshold is
-    spΔ/2 instead of spΔ/4, and C′ becomes smaller.
+    Erratum. Proof affected: '|𝕎 − E[𝕎]| = 2/(|G₁||G₂||G₃||G₄|)·|Σ(ξ·1 − pP)|'. The terms −(ξ − p) are missing, and
+    without them the equation holds only where everything is observed. With the terms ξ(2·1 − 1) − pβ, in [−1−p, 1+p]
+    and of variance at most p, the threshold is spΔ/2 instead of spΔ/4, and C′ becomes smaller.
     """
     seed, rng, rows = rng, as_rng(rng), []
     for p, level, snr in product((0.1, 0.5, 1.0), (-1, 0, 1, 2), (0.3, 1.0)):
@@ -316,9 +316,9 @@ def colours_of_the_dependency_graph(quick=True):
 
     Degrees counted in the graph, conflicts and class sizes of the shifted colouring.
 
-    Erratum. Proof affected: 'Some of the vertices have degree |G1||G2| − 1 …, while other vertices have degree |G3||G4|
-    − 1'. Each term has both kinds of neighbours, so d + 1 colours would be a + b − 1. A Latin rectangle needs max(a,
-    b), so the number of colours that is used in the end is right.
+    Erratum. Proof affected: 'Some of the vertices have degree |G₁||G₂| − 1 …, while other vertices have degree |G₃||G₄|
+    − 1'. Each term has neighbours of both kinds, so its degree is a + b − 2, and d + 1 colours would be a + b − 1. A
+    Latin rectangle needs only max(a, b), so the number of colours that the proof uses in the end is right.
     """
     rows = []
     for a, b in ((1, 1), (1, 4), (2, 3), (4, 4), (4, 6)) + (() if quick else ((9, 16), (16, 16), (6, 25))):
@@ -433,8 +433,9 @@ def number_of_clusters(quick=True):
 
     The count exactly against its bound (logarithms), and the two final forms against it.
 
-    Erratum. Constant or misprint: $2m^4(eN/m)^{8m}\exp(2\ln N-\dots)\le C''\exp(9m\ln N-\dots)$ for all $m\ge1$:
-    $8m+2\le9m$ fails at $m=1$, whatever $C''$. C″ = 2e⁸ ≈ 5962 and 10m work.
+    Erratum. Constant or misprint: '$2m^4(eN/m)^{8m}\exp(2\ln N-\dots)\le C''\exp(9m\ln N-\dots)$' for all $m\ge1$. The
+    exponents of N require $8m+2\le9m$, which fails at $m=1$ for every $C''$. With C″ = 2e⁸ ≈ 5962 and 10m instead of 9m
+    the inequality holds for all m.
     """
     rows = []
     for m in (1, 2, 3, 5, 8) if quick else range(1, 41):

@@ -448,10 +448,10 @@ def metrics_cost_rounds(quick=True, rng=0):
 
     Executed operations against rounds, rounds against edges, on random metrics and on tangents.
 
-    Erratum. Theorem affected: 'once for each possible merge, giving a total of' $M$ iterations of Algorithm 3's loop. A
-    round also ends where another pair of points of the same two clusters becomes the farthest. $O(Mn^2)$ and, for the
-    coarsest tree, $O(En^2)$ are wrong by a factor up to $n^2/4$ at a node and about $n/4$ for the tree. Theorem 3 holds
-    with the rounds instead of $E$.
+    Erratum. Theorem affected: 'The loop in step 4 of Algorithm 3 runs once for each possible merge, giving a total of M
+    iterations'. A round also ends where another pair of points of the same two clusters becomes the farthest. So
+    $O(Mn^2)$ and, for the coarsest tree, $O(En^2)$ are wrong by a factor of up to $n^2/4$ at a node and of about $n/4$
+    for the tree. Theorem 3 holds with the number of rounds instead of $E$.
     """
     seed, rng, rows = rng, as_rng(rng), []
     cases = [("random", whole_distances(n, 2, rng)) for n in ((4, 5, 6) if quick else (4, 5, 6, 7, 8, 9))]

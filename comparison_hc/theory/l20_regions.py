@@ -68,10 +68,10 @@ def linear_regions(quick=True, rng=0):
 
     Enumerated patterns of random and of special hyperplanes against the sums and the bound.
 
-    Erratum. Proof affected: 'correspond exactly': the components of $\mathbb R^p\setminus\mathcal H$ to the sign
-    patterns. Points on the hyperplanes have patterns of their own: $f=x$ and $-f$ leave two components and three
-    patterns, whatever sign 0 is given. Lemma 2 has such pairs. The bound holds with zeros too (step 2); it needs
-    $M\ge1$.
+    Erratum. Proof affected: 'The connected components of $\mathbb R^p\setminus\mathcal H$ correspond exactly to the
+    sign-pattern partition of the functions'. Points on the hyperplanes have patterns of their own: $f=x$ and $-f$ leave
+    two components and have three patterns, whatever sign 0 is given, and Lemma 2 has such pairs of functions. The bound
+    also holds with zeros (step 2); it needs $M\ge1$.
     """
     seed, rng, rows = rng, as_rng(rng), []
     sizes = [(1, 1), (1, 6), (2, 1), (2, 3), (2, 6), (3, 2), (3, 3)]  # (p, M)

@@ -131,9 +131,10 @@ def how_many_tasks(quick=True):
 
     ln T and the pseudo-dimension against bounds; for constants C, an ε at which the printed N is too small.
 
-    Erratum. Proof affected: that $N=O(\frac{p^3}{\epsilon^2}\log\frac n\delta)$ follows from the proof's $\hat
-    R=O(\sqrt{p^3\log(Nn)/N})$. Solving for $N$ adds $\ln\frac1\epsilon$. (The theorem itself is true, by a bound
-    through the pseudo-dimension.)
+    Erratum. Proof affected: 'The final result now follows from standard Rademacher complexity bounds', the final result
+    being $N=O(\frac{p^3}{\epsilon^2}\log\frac n\delta)$. It does not follow from the proof's $\hat
+    R=O(\sqrt{p^3\log(Nn)/N})$, because solving for $N$ adds $\ln\frac1\epsilon$. The theorem itself is true, by a bound
+    through the pseudo-dimension.
     """
     rows = []
     for (L, L_prime), N, n in product([(1, 1), (1, 2), (2, 1)], (1, 7), (2, 5)):
