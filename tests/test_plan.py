@@ -401,7 +401,7 @@ def test_interrupted_says_how_to_go_on(tmp_path, monkeypatch, capsys):
     def stopped(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("comparison_hc.whatif.plan.play_study", stopped)
+    monkeypatch.setattr("comparison_hc.whatif.study.play_study", stopped)
     line = "plan --objects 9 --people 2 --minutes 2 --jobs 1"
     assert main(line.split()) == 130 and "with --out FOLDER or --journal FILE" in capsys.readouterr().err
     assert main([*line.split(), "--out", str(tmp_path / "s")]) == 130

@@ -13,9 +13,8 @@ from shared import refused
 from comparison_hc.cli import main
 from comparison_hc.core.validation import InputError
 from comparison_hc.whatif import whatif
-from comparison_hc.whatif.models import MODELS
+from comparison_hc.whatif.models import MODELS, chosen_values, range_values, values_of
 from comparison_hc.whatif.needs import crossing, monotone, needed, rounded
-from comparison_hc.whatif.parameters import chosen_values, range_values, values_of
 from comparison_hc.whatif.sweep import fitting_repetitions
 
 properties = settings(deadline=None, derandomize=True, max_examples=40)

@@ -17,6 +17,14 @@ def scales(looks, shown=None):
     return [alt.Scale(domain=names, range=list(part)) for part in zip(*(looks[name] for name in names))]
 
 
+def channels(field, looks):
+    "Colour and shape of a field, by its values' looks."
+    import altair as alt
+
+    colour, shape = scales(looks)
+    return alt.Color(f"{field}:N", title=None, scale=colour), alt.Shape(f"{field}:N", title=None, scale=shape)
+
+
 def mean_layers(data, x, y, color, shape=None, spread=(), line=(), point=(), band=False, **encoded):
     """Layers: spread from `low` to `high` as bars or a band, a line, and points where there is a shape.
 

@@ -6,9 +6,8 @@ __getattr__, __dir__, __all__ = lazy_names(
     __name__,
     {
         "sweep": ["WhatIf", "whatif"],
-        "plan": ["plan_study"],
         "forecast": ["StudyForecast", "forecast_study", "halves_of_study"],
-        "study": ["StudyPlan", "plan_chart", "plan_lists", "plan_sentences"],
+        "study": ["StudyPlan", "plan_chart", "plan_lists", "plan_sentences", "plan_study"],
         "pilot": ["fit_pilot", "predicted_agreement"],
         "plan_command": ["plan_page", "write_plan"],
     },

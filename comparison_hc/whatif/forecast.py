@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..comparisons import Triplets
+from ..core.partitions import cluster_nearness
 from ..core.validation import as_rng, check_choice, check_integer, check_number, check_progress, require
 from ..evaluation._splits import object_groups
-from ..core.partitions import cluster_nearness
 from ..evaluation.model_selection import signed_correctness
 from ..methods import build_hierarchy
 from .designs import hidden_groups, study_rows
@@ -150,6 +150,12 @@ class StudyForecast:
         Rows of the study, objects, and worlds that the forecast was made from.
     is_near : bool
         Whether some of these worlds look like the pilot; True without one.
+
+    Examples
+    --------
+    >>> from comparison_hc.whatif import forecast_study
+    >>> forecast_study(400, n_objects=12, n_worlds=40).n_worlds
+    40
     """
 
     table: DataFrame

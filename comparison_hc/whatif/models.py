@@ -1,14 +1,117 @@
-"""What each of the four papers lets a sweep vary, with gates, quick defaults and the papers' own."""
+"What each of the four papers lets a sweep vary: values in words, a check for each, quick defaults and the papers' own."
 
+import json
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.resources import files
 from math import log
+
+import numpy as np
 
 from ..comparisons import n_quadruplet_questions, n_triplet_questions
 from ..core.validation import check_integer, integer_from, number_from, one_of, require
 from ..methods import methods
-from .parameters import Model, Parameter
 
-
+MOST_VALUES = 1000  # of one parameter
+MOST_SETTINGS = 20_000
 MOST_LISTED = 50_000_000  # answers that are kept as a list: the 10% of F19, figure 2, are 41 million
+
+
+# ---- values in words
+
+
+def one_value(text):
+    "A number where it is one, else the word."
+    text = text.strip()
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return text
+
+
+def range_values(text, called):
+    "A range with both ends, as far as the step meets the second. Raises `InputError`."
+    rule = f"a range from:to:step, or from:to:xfactor, of at most {MOST_VALUES:,} values"
+    parts = text.split(":")
+    multiplied = len(parts) == 3 and parts[2].strip().startswith("x")
+    numbers = [one_value(part.strip().removeprefix("x") if place == 2 else part) for place, part in enumerate(parts)]
+    are_numbers = len(numbers) == 3 and all(isinstance(x, (int, float)) and np.isfinite(x) for x in numbers)
+    require(are_numbers, called, rule, text)
+    begin, end, step = numbers
+    legal = begin <= end and (step > 1 and begin > 0 if multiplied else step > 0)
+    require(legal, called, f"{rule}, upwards", text)
+    steps = np.log(end / begin) / np.log(step) if multiplied else (end - begin) / step
+    require(steps < MOST_VALUES, called, rule, text)
+    count = int(steps + 1e-9) + 1
+    found = [begin * step**k if multiplied else begin + k * step for k in range(count)]
+    return found if all(isinstance(x, int) for x in numbers) else [float(f"{x:.12g}") for x in found]
+
+
+def values_of(parameter, given, called=None):
+    "All values that a parameter shall have. Raises `InputError`."
+    called = called or parameter.name
+    if isinstance(given, str):
+        parts = [part for part in given.split(",") if part.strip()]
+        given = [x for part in parts for x in (range_values(part, called) if ":" in part else [one_value(part)])]
+    elif isinstance(given, np.ndarray):
+        given = given.tolist() if given.ndim else [given.item()]
+    elif not isinstance(given, (list, tuple, range)):
+        given = [given]
+    require(0 < len(given) <= MOST_VALUES, called, f"at least one value, and at most {MOST_VALUES:,}", given)
+    values = tuple(parameter.check(value, called) for value in given)
+    require(len(set(values)) == len(values), called, "made of different values", given)
+    return values
+
+
+# ---- models and their parameters, as `models.json` lists them
+
+
+@dataclass(frozen=True)
+class Parameter:
+    "Something that a sweep may vary."
+
+    name: str  # in Python; on the command line with - in place of _
+    label: str  # at an axis
+    help: str  # in a sentence
+    check: object  # function of (value, name) that returns the value or raises `InputError`
+    # values where nothing is said: one, a tuple, None for left out, or a function of {name: values} of those before it
+    quick: object = None
+    exact: object = None  # the paper's; None: the same
+    effect: int = 0  # 1: more of it makes the task easier; −1: harder; 0: neither is known
+    budget: bool = False  # whether it says how much is asked
+
+
+@dataclass(frozen=True)
+class Model:
+    "One of the papers' models, as a function of parameters."
+
+    name: str  # on the command line
+    title: str  # in words
+    function: str  # in `reproduce.simulation`: of all parameters, repetition and rng; returns a dict of measured values
+    parameters: tuple  # of `Parameter`
+    free: tuple  # names of parameters that shall not change what is drawn
+    measure: str  # the measured value that counts
+    measure_label: str  # at its axis
+    # function of one setting {name: value} that raises `InputError` where its values do not fit each other
+    check_together: object
+    target: object = None  # what is enough; None: nothing is
+    most: bool = True  # whether more of the measure is better
+    count: object = None  # the measured value that says how many answers there were
+    axes: tuple = ()  # names of parameters, the first that varies is the x-axis
+    repeat: int = 20  # repetitions that are wanted
+    exact_repeat: int = 10  # the paper's
+
+    def run(self):
+        "What makes one run; listing models loads nothing."
+        return getattr(import_module("comparison_hc.reproduce.simulation"), self.function)
+
+    def parameter(self, name):
+        "The `Parameter` of this name. Raises `InputError` that lists them."
+        known = {each.name: each for each in self.parameters}
+        require(name in known, f"a parameter of {self.name}", f"one of {', '.join(known)}", name)
+        return known[name]
 
 
 class _Count(int):
@@ -18,16 +121,10 @@ class _Count(int):
         return f"{int(self):,}"
 
 
-def _questions(method, n):
-    "How many questions a passive method could be told the answers of."
-    return (n_triplet_questions if methods[method].takes == "triplets" else n_quadruplet_questions)(n)
-
-
-def check_planted(run):
-    "What the values of one setting must fulfil together. Raises `InputError`."
+def _check_planted(run):
     method, n = run["method"], run["n_pure"] << run["n_levels"]
     require(3 <= n <= 1024, "n_pure · 2^n_levels", "from 3 to 1,024 objects", n)
-    exist = _questions(method, n)
+    exist = (n_triplet_questions if methods[method].takes == "triplets" else n_quadruplet_questions)(n)
     wanted = run["answers"] if run["p"] is None else run["p"] * exist
     if run["answers"] is not None:
         rule = f"at most {exist:,}, the questions that there are about {n} objects for {method}"
@@ -40,156 +137,19 @@ def check_planted(run):
     require(not listed or wanted <= MOST_LISTED, "p · questions", rule, _Count(round(wanted)))
 
 
-PLANTED = Model(
-    "planted",
-    "a hierarchy planted in noise, and comparisons of it (F19)",
-    "comparison_hc.reproduce.simulation",
-    "planted_whatif",
-    (
-        Parameter(
-            "delta_over_sigma",
-            "δ/σ",
-            "what a level loses in similarity, in units of the noise",
-            number_from(0, 1e6),
-            1.0,
-            effect=1,
-        ),
-        Parameter("n_pure", "objects a pure cluster", "objects in each pure cluster", integer_from(1), 6, 30),
-        Parameter("n_levels", "levels", "levels of the tree: 2 to this power pure clusters", integer_from(1, 10), 3),
-        Parameter(
-            "accuracy",
-            "accuracy of answers",
-            "probability that an answer is right",
-            number_from(0.5, 1, open_low=True),
-            1.0,
-            effect=1,
-        ),
-        Parameter(
-            "p",
-            "p",
-            "share of all questions that is answered",
-            number_from(0, 1, open_low=True),
-            (0.003, 0.01, 0.03, 0.1),
-            (0.01, 0.02, 0.05, 0.1, 1.0),
-            1,
-            True,
-        ),
-        Parameter(
-            "answers", "answers", "how many answers there are, instead of p", integer_from(1), effect=1, budget=True
-        ),
-        Parameter(
-            "method",
-            "method",
-            "how the tree is made",
-            one_of(methods),
-            ("4-al", "4k-al"),
-            ("4-al", "4k-al", "single", "complete"),
-        ),
-    ),
-    ("method",),
-    "aari",
-    "AARI",
-    target=0.9,
-    count="n_answers",
-    axes=("p", "answers", "delta_over_sigma", "accuracy"),
-    check_together=check_planted,
-)
-
-
-def spur_or_number(value, name):
-    "The gate of the number of clusters that is looked for."
-    if value == "spur":
-        return value
-    rule = 'a number of clusters of at least 2, or "spur" for as many as SPUR finds'
-    require(isinstance(value, int) and not isinstance(value, bool) and value >= 2, name, rule, value)
-    return value
-
-
-def check_flat(run):
-    "What the values of one setting must fulfil together. Raises `InputError`."
+def _check_flat(run):
     n, kind = run["n"], run["method"][-1]
     check_integer(run["k"], "k", 1, n)
     exist = (n_triplet_questions if kind == "3" else n_quadruplet_questions)(n)
     m = run["answers"] if run["a"] is None else max(1, round(n * log(n) ** run["a"]))
     what = "answers" if run["a"] is None else "n(ln n)ᵃ"
-    most = min(exist, MOST_LISTED)
-    rule = f"at most {most:,}: there are {exist:,} questions about {n} objects for {run['method']}"
-    require(m <= most, what, rule, _Count(m))
+    rule = f"at most {min(exist, MOST_LISTED):,}: there are {exist:,} questions about {n} objects for {run['method']}"
+    require(m <= min(exist, MOST_LISTED), what, rule, _Count(m))
     clusters = run["n_clusters"]
     require(clusters == "spur" or clusters <= n, "n_clusters", f"at most n = {n}", clusters)
 
 
-def _clusters_to_find(said):
-    "--k, if that is one number above 1, else spur"
-    return said["k"][0] if len(said["k"]) == 1 and said["k"][0] > 1 else "spur"
-
-
-FLAT = Model(
-    "flat",
-    "a partition planted in noise, and comparisons of it (N20)",
-    "comparison_hc.reproduce.simulation",
-    "flat_whatif",
-    (
-        Parameter("n", "objects", "how many objects", integer_from(3, 1000), 60, 1000),
-        Parameter("k", "planted clusters", "how many clusters are planted", integer_from(1), 3, 4, -1),
-        Parameter(
-            "delta",
-            "δ",
-            "a pair inside is the more similar with probability (1 + δ)/2",
-            number_from(0, 1, True, True),
-            0.7,
-            0.5,
-            1,
-        ),
-        Parameter(
-            "epsilon", "ε", "an answer is right with probability (1 + ε)/2", number_from(0, 1, True), 0.75, effect=1
-        ),
-        Parameter(
-            "family",
-            "distributions",
-            "of the similarities",
-            one_of(("normal", "uniform + beta", "uniform + normal")),
-            "normal",
-        ),
-        Parameter(
-            "a",
-            "a",
-            "n(ln n)ᵃ comparisons",
-            number_from(0, 20),
-            (1.5, 2.0, 2.5, 3.0, 3.5),
-            (2.0, 3.0, 4.0, 5.0),
-            1,
-            True,
-        ),
-        Parameter("answers", "answers", "how many comparisons, instead of a", integer_from(1), effect=1, budget=True),
-        Parameter(
-            "n_clusters",
-            "clusters looked for",
-            "a number, or spur: as many as SPUR finds",
-            spur_or_number,
-            _clusters_to_find,
-            "spur",
-        ),
-        Parameter(
-            "method",
-            "similarity",
-            "how comparisons become a matrix",
-            one_of(("adds-3", "adds-4", "mulk-3", "mulk-4")),
-            ("adds-3", "mulk-3"),
-        ),
-    ),
-    ("method", "n_clusters"),
-    "ari",
-    "ARI",
-    target=0.9,
-    count="n_answers",
-    axes=("a", "answers", "delta", "epsilon", "k"),
-    check_together=check_flat,
-)
-
-
-def check_adaptive(run):
-    "What the values of one setting must fulfil together. Raises `InputError`."
+def _check_adaptive(run):
     method, accuracy = run["method"], run["accuracy"]
     rule = "1 for quick: it stops at the first answers that clash"
     require(method != "quick" or accuracy == 1, "accuracy", rule, accuracy)
@@ -197,105 +157,121 @@ def check_adaptive(run):
     require(method not in ("bayesian", "robust") or 0.501 <= accuracy <= 0.999, "accuracy", rule, accuracy)
 
 
+def _check_link(run):
+    most = {"MNIST": 892, "CIFAR-10": 200, "Omniglot": 20}.get(run["dataset"], 500)
+    check_integer(run["per_class"], f"per_class of {run['dataset']}", 2, most)
+
+
+def _spur_or_number(value, name):
+    "The check of the number of clusters that is looked for."
+    rule = 'a number of clusters of at least 2, or "spur" for as many as SPUR finds'
+    is_number = isinstance(value, int) and not isinstance(value, bool) and value >= 2
+    require(value == "spur" or is_number, name, rule, value)
+    return value
+
+
+def _clusters_to_find(said):
+    "--k, if that is one number above 1, else spur"
+    return said["k"][0] if len(said["k"]) == 1 and said["k"][0] > 1 else "spur"
+
+
 def _fitting_algorithms(said):
     "insertion,quick with --accuracy 1, else bayesian"
     return ("insertion", "quick") if said["accuracy"] == (1.0,) else ("bayesian",)
 
 
-ADAPTIVE = Model(
-    "adaptive",
-    "a hidden tree, and questions chosen one after the other (A18)",
-    "comparison_hc.reproduce.simulation",
-    "adaptive_whatif",
-    (
-        Parameter("n", "items", "how many items", integer_from(3, 2000), (8, 16, 32, 64), (16, 64, 256, 1024)),
-        Parameter(
-            "shape",
-            "shape of the tree",
-            "of the hidden tree",
-            one_of(("balanced", "caterpillar", "uniform", "split")),
-            "uniform",
-        ),
-        Parameter(
-            "accuracy",
-            "accuracy of answers",
-            "probability that an answer is right",
-            number_from(1 / 3, 1, open_low=True),
-            1.0,
-        ),
-        Parameter(
-            "failure",
-            "δ",
-            "bayesian and robust may be wrong with this probability",
-            number_from(0, 1, True, True),
-            0.05,
-        ),
-        Parameter(
-            "method",
-            "method",
-            "how questions are chosen",
-            one_of(("insertion", "quick", "bayesian", "robust")),
-            _fitting_algorithms,
-        ),
+CHECKS = {
+    "planted": dict(
+        delta_over_sigma=number_from(0, 1e6),
+        n_pure=integer_from(1),
+        n_levels=integer_from(1, 10),
+        accuracy=number_from(0.5, 1, open_low=True),
+        p=number_from(0, 1, open_low=True),
+        answers=integer_from(1),
+        method=one_of(methods),
     ),
-    ("method", "failure"),
-    "questions",
-    "questions",
-    most=False,
-    axes=("n", "accuracy", "failure"),
-    check_together=check_adaptive,
-)
-
-
-def check_link(run):
-    "What the values of one setting must fulfil together. Raises `InputError`, also where the data is not available."
-    most = {"MNIST": 892, "CIFAR-10": 200, "Omniglot": 20}.get(run["dataset"], 500)
-    check_integer(run["per_class"], f"per_class of {run['dataset']}", 2, most)
-
-
-LINK = Model(
-    "link",
-    "random tasks with known classes, and a mix of two linkages (L20)",
-    "comparison_hc.reproduce.simulation",
-    "link_whatif",
-    (
-        Parameter(
-            "dataset",
-            "data",
-            "what tasks are drawn from",
-            one_of(("rings and disks", "MNIST", "CIFAR-10", "Omniglot")),
-            "rings and disks",
-        ),
-        Parameter("per_class", "points a class", "points in each class of a task", integer_from(2), 20, 100),
-        Parameter(
-            "alpha",
-            "α",
-            "0 is the first linkage, 1 the second",
-            number_from(0, 1),
-            tuple(round(0.1 * x, 1) for x in range(11)),
-            tuple(round(0.05 * x, 2) for x in range(21)),
-        ),
-        Parameter(
-            "method",
-            "mixed linkages",
-            "the two ends of α",
-            one_of(("single-complete", "average-complete")),
-            ("single-complete", "average-complete"),
-        ),
+    "flat": dict(
+        n=integer_from(3, 1000),
+        k=integer_from(1),
+        delta=number_from(0, 1, True, True),
+        epsilon=number_from(0, 1, True),
+        family=one_of(("normal", "uniform + beta", "uniform + normal")),
+        a=number_from(0, 20),
+        answers=integer_from(1),
+        n_clusters=_spur_or_number,
+        method=one_of(("adds-3", "adds-4", "mulk-3", "mulk-4")),
     ),
-    ("alpha", "method"),
-    "loss",
-    "pruning loss",
-    most=False,
-    axes=("alpha", "per_class"),
-    check_together=check_link,
-    exact_repeat=1000,
-)
+    "adaptive": dict(
+        n=integer_from(3, 2000),
+        shape=one_of(("balanced", "caterpillar", "uniform", "split")),
+        accuracy=number_from(1 / 3, 1, open_low=True),
+        failure=number_from(0, 1, True, True),
+        method=one_of(("insertion", "quick", "bayesian", "robust")),
+    ),
+    "link": dict(
+        dataset=one_of(("rings and disks", "MNIST", "CIFAR-10", "Omniglot")),
+        per_class=integer_from(2),
+        alpha=number_from(0, 1),
+        method=one_of(("single-complete", "average-complete")),
+    ),
+}
+TOGETHER = dict(planted=_check_planted, flat=_check_flat, adaptive=_check_adaptive, link=_check_link)
+FOLLOWING = {("flat", "n_clusters"): _clusters_to_find, ("adaptive", "method"): _fitting_algorithms}
 
-MODELS = {model.name: model for model in (PLANTED, FLAT, ADAPTIVE, LINK)}
+
+def _read_models():
+    "{name: `Model`} of the file."
+    text = files("comparison_hc.whatif").joinpath("models.json").read_text(encoding="utf-8")
+    found = {}
+    for name, each in json.loads(text).items():
+        parameters = []
+        for about in each["parameters"]:
+            about = {key: tuple(value) if isinstance(value, list) else value for key, value in about.items()}
+            about.setdefault("quick", FOLLOWING.get((name, about["name"])))
+            parameters.append(Parameter(**about, check=CHECKS[name][about["name"]]))
+        each |= dict(parameters=tuple(parameters), free=tuple(each["free"]), axes=tuple(each["axes"]))
+        found[name] = Model(name, **each, check_together=TOGETHER[name])
+    return found
+
+
+MODELS = _read_models()
 
 
 def check_model(name, called="model"):
     "The model with this name. Raises `InputError` that lists the names."
     require(isinstance(name, str) and name in MODELS, called, f"one of {', '.join(MODELS)}", name)
     return MODELS[name]
+
+
+# ---- a sweep becomes a grid
+
+
+def chosen_values(model, given, exact=False, called=str):
+    "Values of every parameter, in the model's order, and the names of those that were given. Raises `InputError`."
+    for name in given:
+        model.parameter(name)
+    named, budgets = {}, [each.name for each in model.parameters if each.budget and given.get(each.name) is not None]
+    rule = f"given by only one of {', '.join(called(name) for name in budgets)}"
+    require(len(budgets) < 2, "how much is asked", rule, {called(name): given[name] for name in budgets})
+    for each in model.parameters:
+        if given.get(each.name) is not None:
+            named[each.name] = values_of(each, given[each.name], called(each.name))
+            continue
+        default = each.exact if exact and each.exact is not None else each.quick
+        if each.budget and budgets:
+            default = None
+        default = default(named) if callable(default) else default
+        named[each.name] = default if isinstance(default, tuple) else (default,)
+    return named, [name for name in given if given[name] is not None]
+
+
+def sweep_settings(model, values):
+    "Every combination. Raises `InputError` for the first that makes no sense, and for too many."
+    from comparison_hc.reproduce.experiments import parameter_grid
+
+    count = int(np.prod([len(each) for each in values.values()], dtype=float))
+    require(count <= MOST_SETTINGS, "the sweep", f"of at most {MOST_SETTINGS:,} settings", count)
+    settings = parameter_grid(**values)
+    for run in settings:
+        model.check_together(run)
+    return settings

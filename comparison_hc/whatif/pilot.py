@@ -1,11 +1,16 @@
 """How often people slip, from repeated questions; how clear the groups are, from answers that were held out."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import log2, sqrt
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..comparisons import as_triplets
+from ..comparisons import Triplets, as_triplets
 from ..core.compat import bincount
 from ..core.sampling import unique_questions
 from ..core.stats import clopper_pearson
@@ -15,6 +20,9 @@ from ..evaluation._splits import plan_splits
 from ..evaluation.model_selection import signed_correctness
 from ..methods import build_hierarchy
 from .designs import study_run
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 ROWS_A_QUESTION = {"triplets": 1, "grid": 1, "odd-one-out": 2, "central": 2, "adaptive": 2}
 FEWEST_REPEATS = 20  # repeated questions below which they say too little
@@ -160,35 +168,56 @@ def n_fit_runs(pilot, design, repeat=4):
 
 
 def fit_pilot(
-    pilot, design="triplets", noise=None, repeat=4, seed=0, n_jobs=1, progress=None, journal=None, method="3k-al"
-):
-    """Slips, and the worlds that look like a pilot. Raises `InputError`.
+    pilot: Triplets,
+    design: str = "triplets",
+    noise: float | None = None,
+    repeat: int = 4,
+    seed: int = 0,
+    n_jobs: int = 1,
+    progress: Callable[[int, int], Any] | None = None,
+    journal: str | Path | None = None,
+    method: str = "3k-al",
+) -> PilotFit:
+    """Estimate from a pilot how often people slip, and which simulated worlds look like it.
 
     Parameters
     ----------
-    pilot
-        `Triplets`.
-    design
-        What people were asked: one of `QUESTIONS`, "adaptive" or "grid".
-    noise
-        Probability of a slip; None: from repeated questions, or 0.15.
-    repeat
+    pilot : Triplets
+        At least 60 answers about at least 6 objects.
+    design : {"triplets", "odd-one-out", "central", "adaptive", "grid"}, default "triplets"
+        What people were asked.
+    noise : float, optional
+        Probability of a slip; by default from repeated questions, or 0.15.
+    repeat : int, default 4
         Simulated studies of each world and size.
-    seed
-        Int ≥ 0.
-    n_jobs
-        Workers.
-    progress
+    seed : int, default 0
+        Of splits and simulations.
+    n_jobs : int, default 1
+        Workers; −1 for one a core.
+    progress : callable, optional
         Called with (runs done, runs in all).
-    journal
-        As for `run_experiment`.
-    method
+    journal : str or Path, optional
+        File that keeps finished runs, and from which the same call continues.
+    method : str, default "3k-al"
         By which the trees of the pilot are built.
 
     Returns
     -------
-    result
-        `PilotFit`.
+    PilotFit
+        Slips, held-out agreement, and the worlds that are near enough.
+
+    Raises
+    ------
+    InputError
+        For a pilot that can say nothing.
+
+    Examples
+    --------
+    >>> from comparison_hc import load_dataset
+    >>> from comparison_hc.whatif import fit_pilot
+    >>> fit = fit_pilot(load_dataset("animals").triplets, "odd-one-out", repeat=2)
+    >>> fit.n_objects, fit.is_near, fit.curve.sizes
+    (24, False, (240, 480, 960))
     """
     pilot = checked_pilot(pilot, design)
     check_integer(repeat, "repeat"), check_progress(progress)
@@ -221,31 +250,46 @@ def some_worlds(worlds, most):
     return [worlds[0], *(rest[place] for place in places)]
 
 
-def predicted_agreement(fit, sizes, repeat=4, most_worlds=6, seed=1, n_jobs=1, progress=None):
-    """Held-out agreement that a larger study will reach. The range is that of the worlds, and in each of two standard
-    deviations of one new study.
+def predicted_agreement(
+    fit: PilotFit,
+    sizes: Sequence[int],
+    repeat: int = 4,
+    most_worlds: int = 6,
+    seed: int = 1,
+    n_jobs: int = 1,
+    progress: Callable[[int, int], Any] | None = None,
+) -> DataFrame:
+    """Predict the held-out agreement that a larger study will reach.
 
     Parameters
     ----------
-    fit
-        `PilotFit`.
-    sizes
+    fit : PilotFit
+        From `fit_pilot`.
+    sizes : sequence of int
         Rows that a tree is built from.
-    repeat
+    repeat : int, default 4
         Simulated studies of each world and size.
-    most_worlds
-        As for `some_worlds`.
-    seed
-        Int ≥ 0.
-    n_jobs
-        Workers.
-    progress
+    most_worlds : int, default 6
+        Worlds that stand for all that are near enough.
+    seed : int, default 1
+        Of the simulations.
+    n_jobs : int, default 1
+        Workers; −1 for one a core.
+    progress : callable, optional
         Called with (runs done, runs in all).
 
     Returns
     -------
-    result
-        `pandas.DataFrame`: size, predicted, low, high.
+    pandas.DataFrame
+        size, predicted, and the range of the worlds, in each of two standard deviations of one new study: low, high.
+
+    Examples
+    --------
+    >>> from comparison_hc import load_dataset
+    >>> from comparison_hc.whatif import fit_pilot, predicted_agreement
+    >>> fit = fit_pilot(load_dataset("animals").triplets, "odd-one-out", repeat=2)
+    >>> predicted_agreement(fit, [1000, 4000], repeat=2, most_worlds=1)["size"].tolist()
+    [1000, 4000]
     """
     import pandas as pd
 

@@ -1,14 +1,20 @@
 """Its words, the page with curve and advice, a folder of question lists, and the answers that come back."""
 
+from __future__ import annotations
+
 import shlex
 from html import escape
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..core.io import is_file_name
 from ..core.parallel import command_bar
 from ..core.screen import say
 from ..core.validation import MissingFileError, check_integer, require, visible_line, visible_text
 from ..evaluation.object_tables import read_names
+
+if TYPE_CHECKING:
+    from .study import StudyPlan
 
 
 def noise_chart(plan):
@@ -40,26 +46,33 @@ def designs_in_words(plan):
     return design_table(plan).round(2).rename(columns=heads)
 
 
-def plan_page(plan, words=""):
-    """The advice as one self-contained page.
+def plan_page(plan: StudyPlan, words: str = "") -> str:
+    """Write the advice with its pictures as one self-contained page.
 
     Parameters
     ----------
-    plan
-        `StudyPlan`.
-    words
+    plan : StudyPlan
+        From `plan_study`.
+    words : str, default ""
         The command that made it.
 
     Returns
     -------
-    result
+    str
         HTML.
+
+    Examples
+    --------
+    >>> from comparison_hc.whatif import plan_page, plan_study
+    >>> plan = plan_study(8, people=4, minutes=2, designs="triplets", repeat=2, n_worlds=40)
+    >>> plan_page(plan).count("<svg")
+    2
     """
     from comparison_hc.core.plotting import convert_chart
     from comparison_hc.evaluation.report import lines_html, static_text, table_html
     from comparison_hc.whatif.needs import interval_words
-    from comparison_hc.whatif.report import page_of
     from comparison_hc.whatif.study import assumptions, listed_design, plan_chart, plan_sentences
+    from comparison_hc.whatif.sweep import page_of
 
     def figure(chart, caption):
         drawn = convert_chart(chart, "svg")
@@ -101,22 +114,36 @@ def plan_page(plan, words=""):
 RUNS = "runs.jsonl"  # the journal of the simulation, in the study's folder
 
 
-def write_plan(plan, folder, words=""):
-    """The page, the runs and the lists. Raises `InputError` where answers are there already.
+def write_plan(plan: StudyPlan, folder: str | Path, words: str = "") -> list[Path]:
+    """Write the page, the runs and the lists into a folder.
 
     Parameters
     ----------
-    plan
-        `StudyPlan`.
-    folder
+    plan : StudyPlan
+        From `plan_study`.
+    folder : str or Path
         Made if it is not there.
-    words
+    words : str, default ""
         As for `plan_page`.
 
     Returns
     -------
-    result
-        List of `Path`: what was written.
+    list of Path
+        What was written.
+
+    Raises
+    ------
+    InputError
+        Where answers, or the lists of another plan, are there already.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from comparison_hc.whatif import plan_study, write_plan
+    >>> plan = plan_study(8, people=2, minutes=2, designs="triplets", repeat=2, n_worlds=40)
+    >>> with TemporaryDirectory() as folder:
+    ...     [path.name for path in write_plan(plan, folder)]
+    ['plan.html', 'runs.csv', 'p1.csv', 'p2.csv']
     """
     from comparison_hc.core.io import atomic_write
     from comparison_hc.whatif.study import plan_lists
@@ -168,26 +195,27 @@ def collect_study(folder):
     return path, people
 
 
-PLAN_HELP = {
-    "objects": "how many objects, or a file with their names, one a line (default: those of the pilot)",
-    "people": "how many people (default: 20)",
-    "minutes": "that each of them has (default: 15)",
-    "noise": "probability of a slip (default: from the pilot's repeated questions, else 0.15)",
-    "seconds-per-answer": "that a question takes (default: 6)",
-    "pilot": "answers that are there already, as `cluster` reads them",
-    "kind": "what a row of the pilot says (default: triplets)",
-    "pilot-design": "how the pilot was asked, if its rows do not say it: adaptive, or grid (pick the nearest of many)",
-    "accuracy": "the AARI that is enough (default: 0.8)",
-    "design": "designs to compare, with commas (default: all)",
-    "delta-over-sigma": "how clear the groups are, where there is no pilot (default: 2)",
-    "levels": "of the hidden tree, where there is no pilot (default: groups of about eight at the bottom)",
-    "repeat": "simulated studies of each kind (default: 8)",
-    "exact": "50 simulated studies of each kind",
-    "seed": "other draws of everything (default: 0)",
-    "jobs": "workers (default: -1, one a core); results do not depend on it",
-    "journal": "keep finished runs in this file; interrupted, the same command continues (default: in --out)",
-    "out": "write the page, the runs and a list of questions for each person into this folder",
-    "collect": "no plan: put the answers of everybody in this study's folder into answers.csv",
+OPTIONS = {  # metavar, type, default, help
+    "objects": ("N|NAMES", str, None, "how many objects, or a file with a name a line (default: those of the pilot)"),
+    "people": ("N", int, 20, "how many people (default: 20)"),
+    "minutes": ("X", float, 15.0, "that each of them has (default: 15)"),
+    "noise": ("P", float, None, "probability of a slip (default: from the pilot's repeated questions, else 0.15)"),
+    "seconds-per-answer": ("X", float, 6.0, "that a question takes (default: 6)"),
+    "accuracy": ("X", float, 0.8, "the AARI that is enough (default: 0.8)"),
+    "design": ("NAMES", str, None, "designs to compare, with commas (default: all)"),
+    "delta-over-sigma": ("X", float, 2.0, "how clear the groups are, where there is no pilot (default: 2)"),
+    "levels": ("N", int, None, "of the hidden tree, where there is no pilot (default: about eight objects a group)"),
+    "repeat": ("N", int, None, "simulated studies of each kind (default: 8)"),
+    "seed": ("N", int, 0, "other draws of everything (default: 0)"),
+    "jobs": ("N", int, -1, "workers (default: -1, one a core); results do not depend on it"),
+    "journal": (
+        "FILE",
+        str,
+        None,
+        "keep finished runs here; once interrupted, the same command continues (default: --out)",
+    ),
+    "out": ("FOLDER", str, None, "write the page, the runs and a list of questions for each person into this folder"),
+    "collect": ("FOLDER", str, None, "no plan: put the answers of everybody in this study's folder into answers.csv"),
 }
 
 
@@ -200,29 +228,16 @@ def add_plan(commands):
         help="plan a study: what to ask, how many people, what it will reach",
         description="Simulate a study before it begins, say what to ask and whether it is enough, and write the lists.",
     )
-
-    def option(name, **settings):
-        plan.add_argument(f"--{name}", help=PLAN_HELP[name], **settings)
-
-    option("objects", metavar="N|NAMES")
-    option("people", type=int, default=20, metavar="N")
-    option("minutes", type=float, default=15.0, metavar="X")
-    option("noise", type=float, metavar="P")
-    option("seconds-per-answer", type=float, default=6.0, metavar="X")
-    option("pilot", metavar="FILE", nargs="+")
-    option("kind", choices=["triplets", "central", "odd-one-out"], default="triplets")
-    option("pilot-design", choices=["adaptive", "grid"])
-    option("accuracy", type=float, default=0.8, metavar="X")
-    option("design", metavar="NAMES")
-    option("delta-over-sigma", type=float, default=2.0, metavar="X")
-    option("levels", type=int, metavar="N")
-    option("repeat", type=int, metavar="N")
-    option("exact", action="store_true")
-    option("seed", type=int, default=0, metavar="N")
-    option("jobs", type=int, default=-1, metavar="N")
-    option("journal", metavar="FILE")
-    option("out", metavar="FOLDER")
-    option("collect", metavar="FOLDER")
+    for name, (metavar, kind, default, words) in OPTIONS.items():
+        plan.add_argument(f"--{name}", metavar=metavar, type=kind, default=default, help=words)
+    plan.add_argument("--exact", action="store_true", help="50 simulated studies of each kind")
+    pilot = "answers that are there already, as `cluster` reads them"
+    plan.add_argument("--pilot", metavar="FILE", nargs="+", help=pilot)
+    kinds = ["triplets", "central", "odd-one-out"]
+    row = "what a row of the pilot says (default: triplets)"
+    plan.add_argument("--kind", choices=kinds, default="triplets", help=row)
+    asked = "how the pilot was asked, if its rows do not say it: adaptive, or grid (pick the nearest of many)"
+    plan.add_argument("--pilot-design", choices=["adaptive", "grid"], help=asked)
     add_reading(plan, kind=False)
     plan.set_defaults(run=plan_command)
 
@@ -233,8 +248,7 @@ def plan_command(args):
 
     from comparison_hc.reproduce.engine import ExperimentError
     from comparison_hc.whatif.needs import interval_words
-    from comparison_hc.whatif.plan import plan_study
-    from comparison_hc.whatif.study import assumptions, plan_sentences
+    from comparison_hc.whatif.study import assumptions, plan_sentences, plan_study
 
     if args.collect is not None:
         return _collect(args)
@@ -272,7 +286,7 @@ def _collect(args):
 
 
 def _arguments(args):
-    "The arguments of `plan_study`. Everything that can be refused is refused here, by the words that were typed."
+    "The arguments of `plan_study`, which refuses what is wrong with them; here is what only a command can get wrong."
     from comparison_hc.core.io import journal_path
 
     rule = "a number of workers of at least 1, or -1 for one a core"
@@ -284,28 +298,21 @@ def _arguments(args):
     folder = None if args.out is None else check_folder(args.out, args.people)
     if args.journal is not None:
         journal_path(args.journal, "--journal")
-    journal = args.journal or (None if folder is None else str(folder / RUNS))
     pilot = _pilot(args)
     for name in ("columns", "respondent", "answer", "weight", "where", "missing", "format", "records", "pilot_design"):
-        given = getattr(args, name)
         option = f"--{name.replace('_', '-')}"
-        require(not given or pilot is not None, option, "left out without --pilot", given)
+        require(not getattr(args, name) or pilot is not None, option, "left out without --pilot", getattr(args, name))
+    same = ("people", "minutes", "noise", "seconds_per_answer", "delta_over_sigma", "seed")
     design = {} if args.design is None else dict(designs=[name.strip() for name in args.design.split(",")])
-    return dict(
+    return {name: getattr(args, name) for name in same} | dict(
         objects=_objects(args.objects, pilot),
-        people=args.people,
-        minutes=args.minutes,
-        noise=args.noise,
-        seconds_per_answer=args.seconds_per_answer,
         pilot=pilot,
         pilot_design=args.pilot_design or args.kind,
         target=args.accuracy,
-        delta_over_sigma=args.delta_over_sigma,
         n_levels=args.levels,
-        repeat=args.repeat or (50 if args.exact else 8),
-        seed=args.seed,
+        repeat=(50 if args.exact else 8) if args.repeat is None else args.repeat,
         n_jobs=args.jobs,
-        journal=journal,
+        journal=args.journal or (None if folder is None else str(folder / RUNS)),
         **design,
     )
 

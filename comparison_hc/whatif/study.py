@@ -1,24 +1,28 @@
-"""The simulated studies behind a plan, and the curves, sentences, assumptions and picture made of them."""
+"""Simulations of a study before it takes place: which questions, which method and how many people; and what to say."""
 
-from dataclasses import dataclass
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from math import ceil, floor, isfinite
+from numbers import Integral
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.charts import mean_layers, plain_looks, scales, threshold
+from ..comparisons import Triplets
+from ..core.charts import channels, mean_layers, plain_looks, threshold
+from ..core.validation import MOST_SEED, check_integer, check_names, check_number, check_progress, require
 from .designs import DESIGNS, QUESTIONS, WORDS, study_run
+from .forecast import N_WORLDS, StudyForecast, forecast_study
 from .lists import question_counts, study_lists
-from comparison_hc.whatif.needs import (
-    LEVEL,
-    crossing,
-    mean_and_ends,
-    mean_in_words,
-    monotone,
-    needed,
-    resampled_means,
-    rounded,
-)
-from .pilot import ROWS_A_QUESTION, Slips, most_levels
+from .needs import LEVEL, crossing, mean_and_ends, mean_in_words, monotone, needed, resampled_means, rounded
+from .pilot import ROWS_A_QUESTION, PilotFit, Slips, World, fit_pilot, most_levels, n_fit_runs
+
+if TYPE_CHECKING:
+    import altair
+    from pandas import DataFrame
 
 METHODS = ("3k-al", "3-al")
 FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)  # times the people
@@ -31,81 +35,242 @@ def default_levels(n_objects):
     return max(1, min(most_levels(n_objects), round(np.log2(n_objects / 8))))
 
 
-def _simulated(settings, repeat, seed, n_jobs, journal, report, before):
-    "Simulated studies as a table."
-    from comparison_hc.reproduce.experiments import run_experiment
-
-    grid = [{**one, "repetition": r} for one in settings for r in range(repeat)]
-    grid = [run for at, run in enumerate(grid) if run not in grid[:at]]
-    return run_experiment(study_run, grid, journal, n_jobs, seed, lambda done, _: report(before + done), paired=PAIRED)
-
-
 @dataclass(frozen=True, eq=False)
 class StudyPlan:
-    "What to ask, whom, and what will come of it."
+    """What to ask, whom, and what will come of it.
 
-    names: tuple  # of the objects
-    people: int  # how many
-    minutes: float  # of each person
-    seconds_per_answer: float  # that an answer takes a person
-    target: float  # the AARI that is enough
-    slips: Slips  # how often people slip
-    fit: object  # `PilotFit`, or None
-    worlds: tuple  # of `World`: the one in which the plan was made, one with less clear groups, one with clearer ones
-    runs: object  # `pandas.DataFrame` of all simulated studies
-    design: str  # recommended
-    method: str  # recommended
-    seed: int  # int ≥ 0
-    forecast: object = None  # `StudyForecast` of agreement and stability, or None
+    Attributes
+    ----------
+    names : tuple of str
+        Of the objects.
+    people : int
+        How many.
+    minutes, seconds_per_answer : float
+        That each person has, and that an answer takes.
+    target : float
+        The AARI that is enough.
+    slips : Slips
+        How often people slip.
+    fit : PilotFit, optional
+        What a pilot says.
+    worlds : tuple of World
+        The one in which the plan was made, one with less clear groups, one with clearer ones.
+    runs : pandas.DataFrame
+        All simulated studies.
+    design, method : str
+        What is recommended.
+    seed : int
+        Of the simulation and the lists.
+    forecast : StudyForecast, optional
+        Of agreement and stability.
+
+    Examples
+    --------
+    >>> from comparison_hc.whatif import plan_study
+    >>> plan = plan_study(8, people=4, minutes=2, designs="triplets", repeat=2, n_worlds=40)
+    >>> plan.per_person, plan.new_per_person, plan.sizes
+    (20, 17, [17, 34, 68, 136, 272])
+    """
+
+    names: tuple
+    people: int
+    minutes: float
+    seconds_per_answer: float
+    target: float
+    slips: Slips
+    fit: PilotFit | None
+    worlds: tuple
+    runs: DataFrame
+    design: str
+    method: str
+    seed: int
+    forecast: StudyForecast | None = None
 
     @property
-    def per_person(self):
+    def per_person(self) -> int:
         "Questions that a person has time for."
         return floor(60 * self.minutes / self.seconds_per_answer)
 
     @property
-    def new_per_person(self):
+    def new_per_person(self) -> int:
         "Questions of a person that are not asked again to check them."
         return question_counts(self.per_person)[0]
 
     @property
-    def n_repetitions(self):
+    def n_repetitions(self) -> int:
         "How often every study was simulated."
         return int(self.runs["repetition"].max()) + 1
 
-    def questions_of(self, people):
+    def questions_of(self, people: float) -> int:
         """New questions of so many people, at least one.
 
         Parameters
         ----------
-        people
+        people : float
             How many.
+
+        Returns
+        -------
+        int
+            How many questions.
         """
         return max(1, round(people * self.new_per_person))
 
     @property
-    def sizes(self):
+    def sizes(self) -> list[int]:
         "Numbers of questions at which the curves are played."
         return sorted({self.questions_of(self.people * factor) for factor in FACTORS})
 
-    def n_runs(self, designs, repeat):
-        """How many simulated studies `play_study` makes at most.
 
-        Parameters
-        ----------
-        designs
-            To compare.
-        repeat
-            Simulated studies of each setting.
-        """
-        return repeat * (len(designs) * (len(METHODS) + len(self.sizes) - 1) + len(NOISES) + 2)
+def n_study_runs(draft, designs, repeat):
+    "How many simulated studies `play_study` makes at most."
+    return repeat * (len(designs) * (len(METHODS) + len(draft.sizes) - 1) + len(NOISES) + 2)
+
+
+def plan_study(
+    objects: int | Sequence[str] | None = None,
+    people: int = 20,
+    minutes: float = 15.0,
+    noise: float | None = None,
+    seconds_per_answer: float = 6.0,
+    pilot: Triplets | None = None,
+    pilot_design: str = "triplets",
+    target: float = 0.8,
+    designs: str | Sequence[str] = DESIGNS,
+    delta_over_sigma: float = 2.0,
+    n_levels: int | None = None,
+    repeat: int = 8,
+    seed: int = 0,
+    n_jobs: int = 1,
+    journal: str | Path | None = None,
+    progress: Callable[[int, int], Any] | None = None,
+    n_worlds: int = N_WORLDS,
+) -> StudyPlan:
+    """Say by simulation what to ask, how many people, and what they will reach.
+
+    Parameters
+    ----------
+    objects : int or sequence of str, optional
+        How many, from 6, or their names; by default those of the pilot.
+    people : int, default 20
+        How many.
+    minutes : float, default 15
+        Of each.
+    noise : float, optional
+        Probability of a slip, below 0.5; by default from the pilot's repeated questions, else 0.15.
+    seconds_per_answer : float, default 6
+        That an answer takes a person.
+    pilot : Triplets, optional
+        Answers that are there already.
+    pilot_design : {"triplets", "odd-one-out", "central", "adaptive", "grid"}, default "triplets"
+        What they were asked.
+    target : float, default 0.8
+        The AARI that is enough.
+    designs : str or sequence of str
+        To compare; by default "triplets", "odd-one-out", "central" and "adaptive".
+    delta_over_sigma : float, default 2
+        How clear the groups are, where there is no pilot.
+    n_levels : int, optional
+        Of the hidden tree, where there is no pilot; by default groups of about eight at the bottom.
+    repeat : int, default 8
+        Simulated studies of each setting.
+    seed : int, default 0
+        Other draws of everything.
+    n_jobs : int, default 1
+        Workers; −1 for one a core.
+    journal : str or Path, optional
+        File that keeps finished runs, and from which the same call continues.
+    progress : callable, optional
+        Called with (runs done, runs in all), those that a pilot and the forecast need included.
+    n_worlds : int, default 240
+        Simulated worlds behind the forecast of agreement and stability, at least 40.
+
+    Returns
+    -------
+    StudyPlan
+        For `plan_sentences`, `plan_chart`, `plan_lists` and `write_plan`.
+
+    Raises
+    ------
+    InputError
+        If an argument breaks a rule.
+
+    Examples
+    --------
+    >>> from comparison_hc.whatif import plan_study
+    >>> plan = plan_study(8, people=4, minutes=2, designs="triplets", repeat=2, n_worlds=40)
+    >>> plan.design, plan.questions_of(4), plan.n_repetitions
+    ('triplets', 68, 2)
+    """
+    people, minutes = check_integer(people, "people", 1, 10_000), check_number(minutes, "minutes", 0, 600, True)
+    seconds = check_number(seconds_per_answer, "seconds_per_answer", 0, 600, True)
+    rule = "so long that a person answers at least 10 questions (minutes · 60 / seconds_per_answer)"
+    require(60 * minutes / seconds >= 10, "minutes", rule, minutes)
+    target = check_number(target, "target", 0, 1, True, True)
+    noise = None if noise is None else check_number(noise, "noise", 0, 0.5, open_high=True)
+    designs = (designs,) if isinstance(designs, str) else tuple(designs)
+    rule = f"one or several of {', '.join(DESIGNS)}"
+    require(designs and set(designs) <= set(DESIGNS), "designs", rule, designs)
+    repeat, seed = check_integer(repeat, "repeat", 2, 1000), check_integer(seed, "seed", 0, MOST_SEED)
+    check_progress(progress)
+    names = _names(objects, pilot)
+    clear = check_number(delta_over_sigma, "delta_over_sigma", 0, 100, True)
+    most = most_levels(len(names))
+    levels = default_levels(len(names)) if n_levels is None else check_integer(n_levels, "n_levels", 1, most)
+    draft = StudyPlan(names, people, minutes, seconds, target, None, None, None, None, "", "", seed)
+    before = n_fit_runs(pilot, pilot_design) if pilot is not None else 0
+    check_integer(n_worlds, "n_worlds", 40, 100_000)
+    simulated = before + n_study_runs(draft, designs, repeat)
+    total = simulated + n_worlds
+
+    def report(done):
+        if progress is not None:
+            progress(done, total)
+
+    fit = None
+    if pilot is not None:
+        fit = fit_pilot(pilot, pilot_design, noise, 4, seed, n_jobs, lambda done, _: report(done), journal)
+        noise = round(min(fit.slips.noise, 0.49), 3)
+        slips = Slips(noise, fit.slips.low, fit.slips.high, fit.slips.n_repeated)
+        worlds = _three_worlds(fit, len(names))
+    else:
+        slips = Slips(0.15, 0.15, 0.15, 0) if noise is None else Slips(noise, noise, noise, 0)
+        worlds = World(levels, clear), World(levels, clear / 2), World(levels, clear * 2)
+    draft = replace(draft, slips=slips, fit=fit, worlds=worlds)
+    plan = play_study(draft, designs, repeat, n_jobs, journal, lambda done: report(before + done))
+    known = dict(noise=noise if slips.n_repeated or fit is None and noise is not None else None)
+    known |= dict(pilot=pilot, pilot_design=pilot_design if pilot is not None else plan.design)
+    known |= dict(method=plan.method, n_worlds=n_worlds, rng=seed, progress=lambda done, _: report(simulated + done))
+    n_rows = max(40, plan.questions_of(people) * ROWS_A_QUESTION[plan.design])
+    return replace(plan, forecast=forecast_study(n_rows, n_objects=len(names), design=plan.design, **known))
+
+
+def _names(objects, pilot):
+    "Names of all objects."
+    if objects is None:
+        require(pilot is not None, "objects", "a number or names where there is no pilot", None)
+        objects = getattr(pilot, "names", None) or pilot.n_objects
+    if isinstance(objects, Integral) and not isinstance(objects, bool):
+        check_integer(objects, "objects", 6, 1000)
+        digits = len(str(objects))
+        return tuple(f"object {at:0{digits}d}" for at in range(1, objects + 1))
+    names = check_names(objects, argument="objects")
+    require(names is not None and 6 <= len(names) <= 1000, "objects", "from 6 to 1,000", objects)
+    return tuple(names)
+
+
+def _three_worlds(fit, n_objects):
+    "The nearest world, and the least and the most clear of those that look like the pilot."
+    levels = [World(min(w.n_levels, most_levels(n_objects)), w.delta_over_sigma, w.distance) for w in fit.worlds]
+    by_clearness = sorted(levels, key=lambda world: world.delta_over_sigma)
+    return levels[0], by_clearness[0], by_clearness[-1]
 
 
 def play_study(draft, designs, repeat, n_jobs, journal, report):
     "All simulated studies, and what is best."
-    from dataclasses import replace
-
     import pandas as pd
+
+    from comparison_hc.reproduce.experiments import run_experiment
 
     def setting(world, design, method, questions, noise=draft.slips.noise):
         return dict(
@@ -123,8 +288,11 @@ def play_study(draft, designs, repeat, n_jobs, journal, report):
     tables = []
 
     def play(settings):
+        grid = [{**one, "repetition": r} for one in settings for r in range(repeat)]
+        grid = [run for at, run in enumerate(grid) if run not in grid[:at]]
         before = sum(map(len, tables))
-        tables.append(_simulated(settings, repeat, draft.seed, n_jobs, journal, report, before))
+        progress = lambda done, _: report(before + done)  # noqa: E731
+        tables.append(run_experiment(study_run, grid, journal, n_jobs, draft.seed, progress, paired=PAIRED))
         return tables[-1]
 
     first = play([setting(world, d, m, budget) for d in designs for m in METHODS])
@@ -140,7 +308,7 @@ def play_study(draft, designs, repeat, n_jobs, journal, report):
     runs = pd.concat(tables, ignore_index=True).drop_duplicates(
         subset=[*setting(world, "", "", 0), "repetition"], ignore_index=True
     )
-    report(draft.n_runs(designs, repeat))
+    report(n_study_runs(draft, designs, repeat))
     return replace(draft, runs=runs, design=design, method=best[design])
 
 
@@ -193,18 +361,25 @@ def one_more_person(plan):
     return float(gain(values.mean(axis=1))[0]), float(low), float(high)
 
 
-def plan_sentences(plan):
-    """The advice.
+def plan_sentences(plan: StudyPlan) -> list[str]:
+    """Say what to do, and what it will reach.
 
     Parameters
     ----------
-    plan
-        `StudyPlan`.
+    plan : StudyPlan
+        From `plan_study`.
 
     Returns
     -------
-    result
-        List of texts.
+    list of str
+        One sentence each.
+
+    Examples
+    --------
+    >>> from comparison_hc.whatif import plan_sentences, plan_study
+    >>> plan = plan_study(8, people=4, minutes=2, designs="triplets", repeat=2, n_worlds=40)
+    >>> [text for text in plan_sentences(plan) if text.startswith("4 people")]
+    ['4 people answer 68 new questions, 17 each of 20 in 2 minutes.']
     """
     people, budget = plan.people, plan.questions_of(plan.people)
     x, values = plan_curve(plan)
@@ -350,18 +525,25 @@ def assumptions(plan):
     return said
 
 
-def plan_chart(plan):
-    """AARI by the number of people, for every design; the target, and the people that there are.
+def plan_chart(plan: StudyPlan) -> altair.LayerChart:
+    """Draw AARI by the number of people, for every design, with the target and the people that there are.
 
     Parameters
     ----------
-    plan
-        `StudyPlan`.
+    plan : StudyPlan
+        From `plan_study`.
 
     Returns
     -------
-    result
-        Altair chart.
+    altair.LayerChart
+        Means with 95% intervals.
+
+    Examples
+    --------
+    >>> from comparison_hc.whatif import plan_chart, plan_study
+    >>> plan = plan_study(8, people=4, minutes=2, designs="triplets", repeat=2, n_worlds=40)
+    >>> len(plan_chart(plan).layer)
+    5
     """
     import altair as alt
 
@@ -377,9 +559,7 @@ def plan_chart(plan):
     y = alt.Y("mean:Q", title=f"AARI, mean and {LEVEL:.0%} interval").scale(zero=False)
     x = alt.X("people:Q", title=f"people, {plan.new_per_person} new questions each")
     x = x.scale(type="log", nice=False, padding=8).axis(format="~g", labelOverlap=True)
-    colour, shape = scales(plain_looks(designs))
-    colour = alt.Color("design:N", title=None, scale=colour)
-    shape = alt.Shape("design:N", title=None, scale=shape)
+    colour, shape = channels("design", plain_looks(designs))
     looks = dict(spread=dict(strokeWidth=1.3), line=dict(strokeWidth=1.3), point=dict(size=45))
     layers = mean_layers(alt.InlineData(values=rows), x, y, colour, shape, **looks)
     lines = alt.InlineData(values=[dict(target=plan.target, people=plan.people)])
@@ -387,20 +567,27 @@ def plan_chart(plan):
     return alt.layer(*layers).properties(width=440, height=250)
 
 
-def plan_lists(plan, people=None):
-    """The question lists of the study.
+def plan_lists(plan: StudyPlan, people: int | None = None) -> dict[str, DataFrame]:
+    """Write down the question lists of the study.
 
     Parameters
     ----------
-    plan
-        `StudyPlan`.
-    people
-        How many; None: all.
+    plan : StudyPlan
+        From `plan_study`.
+    people : int, optional
+        How many; by default all.
 
     Returns
     -------
-    result
-        {person: `pandas.DataFrame`}.
+    dict of str to pandas.DataFrame
+        By person, a row a question.
+
+    Examples
+    --------
+    >>> from comparison_hc.whatif import plan_lists, plan_study
+    >>> plan = plan_study(8, people=4, minutes=2, designs="triplets", repeat=2, n_worlds=40)
+    >>> {person: len(rows) for person, rows in plan_lists(plan, 2).items()}
+    {'p1': 20, 'p2': 20}
     """
     return study_lists(listed_design(plan), plan.names, people or plan.people, plan.per_person, plan.seed)
 

@@ -3,8 +3,7 @@
 from ..core.parallel import command_bar
 from ..core.screen import say
 from ..core.validation import check_integer, check_number, require
-from .models import MODELS
-from .parameters import chosen_values, sweep_settings
+from .models import MODELS, chosen_values, sweep_settings
 
 
 def option_name(name):
@@ -70,7 +69,7 @@ def check_words(args):
     "Everything that can be wrong before the first run, by the names that were typed. Raises `InputError`."
     from comparison_hc.core.io import journal_path
     from comparison_hc.evaluation.outputs import check_overwriting
-    from comparison_hc.whatif.report import check_sweep_file
+    from comparison_hc.whatif.sweep import check_sweep_file
 
     model = MODELS[args.model]
     given = {each.name: getattr(args, each.name) for each in model.parameters if getattr(args, each.name) is not None}
@@ -121,7 +120,7 @@ def print_whatif(found):
     import pandas as pd
 
     from comparison_hc.whatif.needs import interval_words
-    from comparison_hc.whatif.report import means_in_words
+    from comparison_hc.whatif.sweep import means_in_words
 
     for sentence in found.sentences():
         print(sentence)
