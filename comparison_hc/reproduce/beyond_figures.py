@@ -1,15 +1,9 @@
 """Our own sentences as functions that can say no, the charts, and the two experiments by name."""
 
-from comparison_hc.reproduce.beyond import (
-    OWN,
-    differences,
-    equal_budget_run,
-    measured,
-    one_row_a_run,
-    wrong_answers_run,
-)
+from comparison_hc.reproduce.beyond import OWN, differences, measured, one_row_a_run
+
 from ..core.charts import mean_layers, scales
-from .claims import Claim, register_reproduction
+from .claims import Claim
 from .experiments import parameter_grid
 
 _SOURCE = "ours"
@@ -239,29 +233,13 @@ def _noise_summary(table):
     return one_row_a_run(table, ("aari", "excess", "comparisons"))
 
 
-register_reproduction(
-    "beyond-triplets",
-    "triplets against quadruplets at equal numbers of comparisons",
-    equal_budget_run,
-    parameter_grid(factor=[1, 2, 4, 8, 16], n_pure=6, repetition=range(4)),
-    parameter_grid(factor=[1, 2, 4, 8, 16, 32], n_pure=12, repetition=range(20)),
-    _budget_summary,
-    equal_budget_chart,
-    paper="F19",
-    figure="beyond the paper",
-    claims=equal_budget_claims,
-    paired=("factor",),
-)
-register_reproduction(
-    "beyond-noise",
-    "all methods when some answers are wrong",
-    wrong_answers_run,
-    parameter_grid(epsilon=[0.0, 0.1, 0.2, 0.3, 0.4], n_pure=6, repetition=range(4)),
-    parameter_grid(epsilon=[0.0, 0.1, 0.2, 0.3, 0.4], n_pure=12, repetition=range(20)),
-    _noise_summary,
-    wrong_answers_chart,
-    paper="F19",
-    figure="beyond the paper",
-    claims=wrong_answers_claims,
-    paired=("epsilon",),
-)
+GRIDS = {  # (quick, full)
+    "beyond-triplets": (
+        parameter_grid(factor=[1, 2, 4, 8, 16], n_pure=6, repetition=range(4)),
+        parameter_grid(factor=[1, 2, 4, 8, 16, 32], n_pure=12, repetition=range(20)),
+    ),
+    "beyond-noise": (
+        parameter_grid(epsilon=[0.0, 0.1, 0.2, 0.3, 0.4], n_pure=6, repetition=range(4)),
+        parameter_grid(epsilon=[0.0, 0.1, 0.2, 0.3, 0.4], n_pure=12, repetition=range(20)),
+    ),
+}

@@ -1,8 +1,10 @@
 """What a paper says about its figure, what was measured, and whether it holds; one value for each figure."""
 
+import csv
 import re
 from dataclasses import KW_ONLY, dataclass
 from importlib import import_module
+from importlib.resources import files
 from pathlib import Path
 
 from ..checks import markdown_table, number_text
@@ -169,14 +171,23 @@ def register_reproduction(*about, **more):
 
 
 def find_reproductions():
-    "All reproductions, those of the modules beside this one included."
-    from pkgutil import iter_modules
-
-    import comparison_hc.reproduce
-
-    for module in iter_modules(comparison_hc.reproduce.__path__):
-        import_module(f"comparison_hc.reproduce.{module.name}")
+    "All reproductions: those of `figures.csv`, whose module with the chart has the grids, and what is registered."
+    text = files("comparison_hc.reproduce").joinpath("figures.csv").read_text(encoding="utf-8")
+    for row in csv.DictReader(text.splitlines()):
+        if row["name"] not in _reproductions:
+            of = {part: _named(row[part]) for part in ("function", "summarise", "chart", "claims")}
+            grids = _named(row["chart"].partition(".")[0] + ".GRIDS")[row["name"]]
+            of |= dict(paired=tuple(row["paired"].split()), version=int(row["version"]))
+            about = {name: row[name] for name in ("name", "title", "paper", "figure")}
+            register_reproduction(**about, quick_grid=grids[0], full_grid=grids[1], **of)
+    import_module("comparison_hc.reproduce.n20_sweeps")
     return dict(sorted(_reproductions.items()))
+
+
+def _named(place):
+    "What stands under MODULE.NAME in this package; None for nothing."
+    module, _, name = place.partition(".")
+    return getattr(import_module(f"comparison_hc.reproduce.{module}"), name) if name else None
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -7,8 +7,6 @@ from contextlib import closing
 
 import numpy as np
 
-from ..core.parallel import ProgressBar
-from ..core.validation import require
 from comparison_hc.reproduce.engine import (
     RESERVED,
     ExperimentError,
@@ -21,6 +19,9 @@ from comparison_hc.reproduce.engine import (
     table_of_runs,
     workers_for,
 )
+
+from ..core.parallel import ProgressBar
+from ..core.validation import require
 
 
 def parameter_grid(**values):

@@ -13,6 +13,7 @@ from comparison_hc.core.validation import (
     check_number,
     require,
 )
+
 from ..datasets import load_dataset
 from ..dendrogram import random_tree
 from ..evaluation.embedding import cosine_similarity, embedding_average_linkage, forte, t_ste

@@ -2,23 +2,13 @@
 
 import numpy as np
 
-from ..core.charts import scales, mean_layers
+from comparison_hc.reproduce.f19_data import DIMENSIONS, EMBEDDED, OURS, REFERENCES, car_trees, data_grid
+
+from ..core.charts import mean_layers, scales
 from ..core.validation import require
 from ..datasets import load_dataset
-from .claims import Claim, register_reproduction
+from .claims import Claim
 from .experiments import parameter_grid
-from comparison_hc.reproduce.f19_data import (
-    DIMENSIONS,
-    EMBEDDED,
-    OURS,
-    REFERENCES,
-    car_run,
-    car_summary,
-    car_trees,
-    data_grid,
-    data_summary,
-    dataset_run,
-)
 from .readings import which_setting
 
 _LOOKS = {
@@ -314,39 +304,11 @@ def car_figure(summary):
     return both.resolve_scale(color="independent", shape="independent")
 
 
-def _register_costs(name, figure, datasets, dimensions, claims):
-    "One of the figures of costs."
-    in_dimensions = f"embeddings in {', '.join(map(str, dimensions))} dimensions"
-    register_reproduction(
-        name,
-        f"Dasgupta's cost on {', '.join(datasets)} against p, {in_dimensions}",
-        dataset_run,
-        data_grid(datasets, dimensions),
-        data_grid(datasets, dimensions, quick=False),
-        data_summary,
-        data_chart,
-        paper="F19",
-        figure=figure,
-        claims=claims,
-        paired=("p", "dimension"),
-    )
-
-
-_register_costs("f19-fig3", "Figure 3", ["zoo", "glass", "newsgroups"], [2], figure_3_claims)
-_register_costs("f19-figS2", "Figure S.2", ["zoo"], DIMENSIONS, dimension_claims)
-_register_costs("f19-figS3", "Figure S.3", ["glass"], DIMENSIONS, dimension_claims)
-_register_costs("f19-figS4", "Figure S.4", ["newsgroups"], DIMENSIONS, dimension_claims)
-
-register_reproduction(
-    "f19-car",
-    "Trees of sixty cars from 6,056 answers of people (two triplets each), against the collectors' four classes",
-    car_run,
-    parameter_grid(dimension=[0, *DIMENSIONS], repetition=range(2)),
-    parameter_grid(dimension=[0, *DIMENSIONS], repetition=range(10)),
-    car_summary,
-    car_figure,
-    paper="F19",
-    figure="Appendix B.3 (pictures in the supplement)",
-    claims=car_claims,
-    paired=("dimension",),
-)
+_COSTS = {  # data sets and dimensions of the figures of costs
+    "f19-fig3": (["zoo", "glass", "newsgroups"], [2]),
+    "f19-figS2": (["zoo"], DIMENSIONS),
+    "f19-figS3": (["glass"], DIMENSIONS),
+    "f19-figS4": (["newsgroups"], DIMENSIONS),
+}
+GRIDS = {name: (data_grid(*what), data_grid(*what, quick=False)) for name, what in _COSTS.items()}
+GRIDS["f19-car"] = tuple(parameter_grid(dimension=[0, *DIMENSIONS], repetition=range(times)) for times in (2, 10))

@@ -3,8 +3,8 @@
 from itertools import groupby
 
 from ..core.charts import mean_layers, scales
-from .claims import BY_CONSTRUCTION, Claim, register_reproduction
-from .f19 import DASHED, PROPORTIONS, SHAPES, planted_grid, planted_methods, planted_run, planted_summary
+from .claims import BY_CONSTRUCTION, Claim
+from .f19 import DASHED, PROPORTIONS, SHAPES, planted_grid, planted_methods
 from .readings import first_from, gap_and_error, which_setting
 
 _COLOURS = ("#000000", "#999999", "#0072B2", "#56B4E9", "#009E73", "#E69F00", "#CC79A7", "#D55E00")
@@ -238,29 +238,7 @@ def figure_s1_claims(summary):
     return _all_claims(summary, "appendix B.1", ("4–AL–I3", "4–AL–I5"))
 
 
-register_reproduction(
-    "f19-fig2",
-    "AARI on the planted hierarchy against δ/σ, for three sampling proportions",
-    planted_run,
-    planted_grid([0.01, 0.1, 1.0]),
-    planted_grid([0.01, 0.1, 1.0], quick=False),
-    planted_summary,
-    planted_chart,
-    paper="F19",
-    figure="Figure 2",
-    claims=figure_2_claims,
-    paired=("p",),
-)
-register_reproduction(
-    "f19-figS1",
-    "AARI on the planted hierarchy against δ/σ, for all eleven sampling proportions",
-    planted_run,
-    planted_grid(PROPORTIONS),
-    planted_grid(PROPORTIONS, quick=False),
-    planted_summary,
-    planted_chart,
-    paper="F19",
-    figure="Figure S.1",
-    claims=figure_s1_claims,
-    paired=("p",),
-)
+GRIDS = {  # (quick, the paper's)
+    name: (planted_grid(proportions), planted_grid(proportions, quick=False))
+    for name, proportions in (("f19-fig2", [0.01, 0.1, 1.0]), ("f19-figS1", PROPORTIONS))
+}

@@ -2,17 +2,9 @@
 
 import numpy as np
 
-from .claims import NOT_COMPARABLE, Claim, register_reproduction
-from comparison_hc.reproduce.l20 import (
-    N_VALUES,
-    figure_2_grid,
-    figure_3_grid,
-    flat_cut_grid,
-    flat_cut_run,
-    loss_summary,
-    merge_family_run,
-    metric_family_run,
-)
+from comparison_hc.reproduce.l20 import N_VALUES, figure_2_grid, figure_3_grid, flat_cut_grid
+
+from .claims import NOT_COMPARABLE, Claim
 
 PAPER_ALPHA = {"MNIST": 0.874, "CIFAR-10": 0.98, "rings and disks": 0.179, "Omniglot": 0.931}  # single–complete
 COLOURS = {"single–complete": "#0072B2", "average–complete": "#D55E00", "strokes–network": "#009E73"}
@@ -319,41 +311,8 @@ def flat_cut_claims(summary):
     ]
 
 
-register_reproduction(
-    "l20-fig2",
-    "Average loss between single and complete, and between average and complete linkage",
-    merge_family_run,
-    figure_2_grid(),
-    figure_2_grid(False),
-    loss_summary,
-    loss_chart,
-    paper="L20",
-    figure="Figure 2",
-    claims=figure_2_claims,
-    version=2,
-)
-register_reproduction(
-    "l20-fig3",
-    "Average loss between two metrics for letters",
-    metric_family_run,
-    figure_3_grid(),
-    figure_3_grid(False),
-    loss_summary,
-    loss_chart,
-    paper="L20",
-    figure="Figure 3",
-    claims=figure_3_claims,
-    version=2,
-)
-register_reproduction(
-    "l20-flat",
-    "Average loss between two metrics for letters, by the best pruning and by a flat cut",
-    flat_cut_run,
-    flat_cut_grid(),
-    flat_cut_grid(False),
-    loss_summary,
-    loss_chart,
-    paper="L20",
-    figure="beside Figure 3",
-    claims=flat_cut_claims,
-)
+GRIDS = {  # (quick, full)
+    "l20-fig2": (figure_2_grid(), figure_2_grid(False)),
+    "l20-fig3": (figure_3_grid(), figure_3_grid(False)),
+    "l20-flat": (flat_cut_grid(), flat_cut_grid(False)),
+}

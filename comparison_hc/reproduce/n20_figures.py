@@ -1,29 +1,9 @@
 """Charts for curves, for pairs of distributions and for agreements; and seven figures by name."""
 
+from comparison_hc.reproduce.n20 import OUTLIERS, figure_1_grid, figure_2_grid, food_partition
+
 from ..core.charts import mean_layers, scales
-from .claims import register_reproduction
 from .experiments import parameter_grid
-from comparison_hc.reproduce.n20 import (
-    OUTLIERS,
-    agreement_summary,
-    ari_summary,
-    car_partitions_run,
-    figure_1_grid,
-    figure_2_grid,
-    food_partition,
-    food_run,
-    mnist_run,
-    planted_partition_run,
-)
-from comparison_hc.reproduce.n20_claims import (
-    figure_1a_claims,
-    figure_1b_claims,
-    figure_1c_claims,
-    figure_2a_claims,
-    figure_2b_claims,
-    figure_2c_claims,
-    food_claims,
-)
 from .readings import which_setting
 from .simulation import FAMILIES, MAX_ITER, TOL
 
@@ -184,90 +164,19 @@ def food_figure(summary):
     ).resolve_scale(color="independent")
 
 
-_MEANS = dict(summarise=ari_summary, paper="N20", version=2)
-_PAIRS = dict(summarise=agreement_summary, paper="N20")
-
-register_reproduction(
-    "n20-fig1a",
-    "ARI on planted clusters against the number of comparisons",
-    planted_partition_run,
-    figure_1_grid(kind=["triplets", "quadruplets"], a=[1, 2, 3, 4, 5, 6]),
-    figure_1_grid(False, kind=["triplets", "quadruplets"], a=[1 + half / 2 for half in range(11)]),
-    chart=ari_chart,
-    figure="Figure 1a",
-    claims=figure_1a_claims,
-    paired=("a", "kind"),
-    **_MEANS,
-)
-register_reproduction(
-    "n20-fig1b",
-    "ARI on planted clusters against the external noise",
-    planted_partition_run,
-    figure_1_grid(epsilon=[0.1, 0.25, 0.5, 0.75, 0.9, 1.0]),
-    figure_1_grid(False, epsilon=[round(step / 20, 2) for step in range(1, 21)]),
-    chart=noise_chart,
-    figure="Figure 1b",
-    claims=figure_1b_claims,
-    paired=("epsilon",),
-    **_MEANS,
-)
-register_reproduction(
-    "n20-fig1c",
-    "ARI on planted clusters with other distributions",
-    planted_partition_run,
-    figure_1_grid(family=list(FAMILIES)[1:], a=[3, 4]),
-    figure_1_grid(False, family=list(FAMILIES)[1:], a=[3, 4]),
-    chart=family_chart,
-    figure="Figure 1c",
-    claims=figure_1c_claims,
-    paired=("a",),
-    **_MEANS,
-)
-register_reproduction(
-    "n20-fig2a",
-    "ARI on MNIST, 1 vs. 7, against the number of triplets",
-    mnist_run,
-    figure_2_grid("1 vs. 7"),
-    figure_2_grid("1 vs. 7", False),
-    chart=ari_chart,
-    figure="Figure 2a",
-    claims=figure_2a_claims,
-    paired=("a",),
-    **_MEANS,
-)
-register_reproduction(
-    "n20-fig2b",
-    "ARI on MNIST, 10 digits, against the number of triplets",
-    mnist_run,
-    figure_2_grid("10 digits"),
-    figure_2_grid("10 digits", False),
-    chart=ari_chart,
-    figure="Figure 2b",
-    claims=figure_2b_claims,
-    paired=("a",),
-    **_MEANS,
-)
-register_reproduction(
-    "n20-fig2c",
-    "Agreement of partitions of sixty cars, and with the collectors' classes",
-    car_partitions_run,
-    parameter_grid(outliers=list(OUTLIERS), repetition=range(2)),
-    parameter_grid(outliers=list(OUTLIERS), repetition=range(10)),
-    chart=agreement_chart,
-    figure="Figure 2c",
-    claims=figure_2c_claims,
-    paired=("outliers",),
-    **_PAIRS,
-)
-register_reproduction(
-    "n20-food",
-    "Agreement of partitions of a hundred dishes, and the dishes by cluster",
-    food_run,
-    parameter_grid(answers=["unique", "all"], repetition=range(2)),
-    parameter_grid(answers=["unique", "all"], repetition=range(10)),
-    chart=food_figure,
-    figure="Appendix F (Food)",
-    claims=food_claims,
-    paired=("answers",),
-    **_PAIRS,
-)
+_VARIED = {  # what differs along a part of figure 1, quick and in the paper
+    "n20-fig1a": [
+        dict(kind=["triplets", "quadruplets"], a=[1, 2, 3, 4, 5, 6]),
+        dict(kind=["triplets", "quadruplets"], a=[1 + half / 2 for half in range(11)]),
+    ],
+    "n20-fig1b": [
+        dict(epsilon=[0.1, 0.25, 0.5, 0.75, 0.9, 1.0]),
+        dict(epsilon=[round(step / 20, 2) for step in range(1, 21)]),
+    ],
+    "n20-fig1c": 2 * [dict(family=list(FAMILIES)[1:], a=[3, 4])],
+}
+GRIDS = {name: (figure_1_grid(**few), figure_1_grid(False, **many)) for name, (few, many) in _VARIED.items()}
+for _name, _digits in (("n20-fig2a", "1 vs. 7"), ("n20-fig2b", "10 digits")):
+    GRIDS[_name] = figure_2_grid(_digits), figure_2_grid(_digits, False)
+GRIDS["n20-fig2c"] = tuple(parameter_grid(outliers=list(OUTLIERS), repetition=range(times)) for times in (2, 10))
+GRIDS["n20-food"] = tuple(parameter_grid(answers=["unique", "all"], repetition=range(times)) for times in (2, 10))

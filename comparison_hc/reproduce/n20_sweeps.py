@@ -6,8 +6,8 @@ from ..comparisons import n_triplet_questions
 from ..core.validation import as_rng, check_integer
 from ..flat import sdp
 from ..flat.planted import gaussians, planted_partition, sample_comparisons
-from ..flat.spur_search import round_solution
 from ..flat.similarity import adds3, mulk3
+from ..flat.spur_search import round_solution
 from ..metrics import adjusted_rand_index
 from .claims import BY_CONSTRUCTION, Claim, register_reproduction
 from .experiments import parameter_grid

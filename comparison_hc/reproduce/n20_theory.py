@@ -7,10 +7,10 @@ import numpy as np
 from ..core.validation import as_rng, check_integer, check_number, require
 from ..flat.planted import gaussians, planted_partition, sample_comparisons, uniform_beta, uniform_normal
 from ..flat.similarity import adds3
+from ..metrics import adjusted_rand_index
 from ..theory.n20_model import expected_blocks, n_questions
 from ..theory.n20_noise import mean_given_similarities, theorem_conditions, theorem_interval
 from ..theory.n20_sdp import necessary_interval, printed_interval, rank_one_slack
-from ..metrics import adjusted_rand_index
 from .experiments import parameter_grid
 
 

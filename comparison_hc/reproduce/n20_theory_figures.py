@@ -2,22 +2,9 @@
 
 import numpy as np
 
-from .claims import Claim, register_reproduction
-from comparison_hc.reproduce.n20_theory import (
-    FAMILIES,
-    clusters_grid,
-    clusters_run,
-    clusters_summary,
-    family_grid,
-    family_run,
-    family_summary,
-    saturation_grid,
-    saturation_run,
-    saturation_summary,
-    theorem_grid,
-    theorem_run,
-    theorem_summary,
-)
+from comparison_hc.reproduce.n20_theory import FAMILIES, clusters_grid, family_grid, saturation_grid, theorem_grid
+
+from .claims import Claim
 
 _COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#000000")
 
@@ -327,54 +314,9 @@ def family_claims(summary):
     ]
 
 
-register_reproduction(
-    "n20-theorem1",
-    "Share recovered against the number of triplets, in units of theorem 1",
-    theorem_run,
-    theorem_grid((60, 120), 4),
-    theorem_grid((100, 200, 400), 10),
-    theorem_summary,
-    theorem_chart,
-    paper="N20",
-    figure="Theorem 1",
-    claims=theorem_claims,
-    paired=("multiple",),
-)
-register_reproduction(
-    "n20-remark3",
-    "Share recovered against the number of clusters, every triplet known",
-    clusters_run,
-    clusters_grid((60, 120), 4),
-    clusters_grid((60, 120, 240, 480), 10),
-    clusters_summary,
-    clusters_chart,
-    paper="N20",
-    figure="Remark 3",
-    claims=clusters_claims,
-)
-register_reproduction(
-    "n20-remark5",
-    "Share recovered against the number of triplets per n²/ε²",
-    saturation_run,
-    saturation_grid(60, 3),
-    saturation_grid(160, 40),
-    saturation_summary,
-    saturation_chart,
-    paper="N20",
-    figure="Remark 5",
-    claims=saturation_claims,
-    paired=("load", "epsilon"),
-)
-register_reproduction(
-    "n20-remark6",
-    "Share recovered for seven pairs of distributions with one δ",
-    family_run,
-    family_grid(80, (3.0, 4.0, 5.0), 4),
-    family_grid(200, (2.0, 2.5, 3.0, 3.5, 4.0, 5.0), 10),
-    family_summary,
-    family_chart,
-    paper="N20",
-    figure="Remark 6",
-    claims=family_claims,
-    paired=("exponent",),
-)
+GRIDS = {  # (quick, full)
+    "n20-theorem1": (theorem_grid((60, 120), 4), theorem_grid((100, 200, 400), 10)),
+    "n20-remark3": (clusters_grid((60, 120), 4), clusters_grid((60, 120, 240, 480), 10)),
+    "n20-remark5": (saturation_grid(60, 3), saturation_grid(160, 40)),
+    "n20-remark6": (family_grid(80, (3.0, 4.0, 5.0), 4), family_grid(200, (2.0, 2.5, 3.0, 3.5, 4.0, 5.0), 10)),
+}

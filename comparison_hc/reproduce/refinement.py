@@ -8,14 +8,14 @@ from ..comparisons import n_triplet_questions
 from ..core.charts import mean_layers
 from ..core.validation import as_rng, check_number
 from ..dendrogram import Dendrogram
-from ..hierarchical.spr import SPRTree, TripletSPR
 from ..hierarchical.average import quadruplet_average_linkage
 from ..hierarchical.planted import planted_hierarchy
 from ..hierarchical.refinement import refine
+from ..hierarchical.spr import SPRTree, TripletSPR
 from ..hierarchical.triplets import triplet_average_linkage
 from ..metrics import agreement, average_ari
 from ..oracles import sample_quadruplets, sample_triplets
-from .claims import Claim, register_reproduction
+from .claims import Claim
 from .experiments import parameter_grid
 
 
@@ -235,25 +235,13 @@ def longer_chart(kept):
     return (line + spread).properties(width=190, height=200).facet(alt.Column("panel:N", title=None, sort=order))
 
 
-register_reproduction(
-    "refinement",
-    "trees before and after refinement",
-    refinement_run,
-    parameter_grid(ratio=[0.5, 1.0, 1.5], p=[0.05, 0.3], n_pure=3, repetition=range(4)),
-    parameter_grid(ratio=[0.5, 1.0, 1.5, 2.0], p=[0.02, 0.05, 0.1, 0.3], n_pure=6, repetition=range(20)),
-    chart=refinement_chart,
-    paper="F19",
-    figure="beyond the paper",
-    claims=refinement_claims,
-)
-register_reproduction(
-    "refinement-longer",
-    "what searching on after the first local optimum does",
-    longer_run,
-    parameter_grid(answers=[300, 2000], n_pure=3, repetition=range(4)),
-    parameter_grid(answers=[500, 1000, 5000], n_pure=4, repetition=range(20)),
-    chart=longer_chart,
-    paper="F19",
-    figure="beyond the paper",
-    claims=longer_claims,
-)
+GRIDS = {  # (quick, full)
+    "refinement": (
+        parameter_grid(ratio=[0.5, 1.0, 1.5], p=[0.05, 0.3], n_pure=3, repetition=range(4)),
+        parameter_grid(ratio=[0.5, 1.0, 1.5, 2.0], p=[0.02, 0.05, 0.1, 0.3], n_pure=6, repetition=range(20)),
+    ),
+    "refinement-longer": (
+        parameter_grid(answers=[300, 2000], n_pure=3, repetition=range(4)),
+        parameter_grid(answers=[500, 1000, 5000], n_pure=4, repetition=range(20)),
+    ),
+}
