@@ -10,10 +10,10 @@ from math import factorial, log2
 
 import numpy as np
 
-from comparison_hc.classroom.checking import Assignment, Wrong, expect, expect_equal
+from comparison_hc.classroom.checking import Wrong, expect, expect_equal, packaged
 from comparison_hc.core.validation import shown
 
-assignment = Assignment("beat-insertion", "Beat insertion on a ladder")
+assignment, part = packaged("beat-insertion")
 SHARE = 0.74  # of n log2 n: below what questions with two answers can do for the numbers of items in the tests
 
 
@@ -110,17 +110,7 @@ def leaderboard(entries, n=81, seeds=range(100, 104)):
     return table.set_axis(pd.RangeIndex(1, len(rows) + 1, name="place"))
 
 
-@assignment.part(
-    "1a",
-    "Which one is left out",
-    points=2,
-    hidden=1,
-    hints=(
-        "Look at the picture: which of three items on a ladder parts from the two others first?",
-        "The outermost of the three: the one that stands first in `order`. The innermost pair needs no exception.",
-        "return min((i, j, k), key=order.index)",
-    ),
-)
+@part("1a")
 def part_1a(answers):
     check_left_out(answers, [[3, 0, 2, 1], [0, 1, 2], draw(7, 1)])
 
@@ -136,17 +126,7 @@ def check_left_out(answers, orders):
             expect_equal(function(order, i, j, k), Oracle(order)(i, j, k), f"left_out({order}, {i}, {j}, {k})")
 
 
-@assignment.part(
-    "1b",
-    "What nobody can beat",
-    points=2,
-    hidden=2,
-    hints=(
-        "How many different ladders are there? Which two orders of the items are the same ladder?",
-        "n!/2, for the innermost two have no order. q questions with a answers tell at most a to the power q apart.",
-        "Count q up from 0, with whole numbers, until 2 * answers**q >= factorial(n).",
-    ),
-)
+@part("1b")
 def part_1b(answers):
     check_least(answers, [(2, 3), (3, 3), (3, 2), (4, 3), (4, 2), (5, 3), (9, 3), (9, 2)])
 
@@ -160,17 +140,7 @@ def check_least(answers, cases):
         expect_equal(answers.function("least_questions")(n, kinds), want, f"least_questions({n}, {kinds})")
 
 
-@assignment.part(
-    "2a",
-    "The innermost pair",
-    points=2,
-    hidden=1,
-    hints=(
-        "Whoever is left out of three is not in the innermost pair. How many items must be excluded?",
-        "Keep two items. Ask about them and a new one, and throw out whoever is left out.",
-        "a, b = 0, 1; for c in range(2, n): out = ask(a, b, c); replace a or b by c if it is out.",
-    ),
-)
+@part("2a")
 def part_2a(answers):
     check_innermost(answers, [draw(3, 0), draw(10, 1), draw(40, 2)])
 
@@ -186,17 +156,7 @@ def check_innermost(answers, orders):
         expect(sorted(map(int, got)) == sorted(order[-2:]), text)
 
 
-@assignment.part(
-    "2b",
-    "Sort by asking",
-    points=3,
-    hidden=1,
-    hints=(
-        "If c is inside of both a and b, what does the answer to {a, b, c} say about a and b?",
-        "With one item of the innermost pair as the third, you can compare any two others: so you can sort.",
-        "Binary insertion: keep the sorted list; compare a new item with the middle, then with a quarter, …",
-    ),
-)
+@part("2b")
 def part_2b(answers):
     check_climb(answers, [draw(5, 3), draw(20, 4), draw(64, 5)])
 
@@ -210,20 +170,7 @@ def check_climb(answers, orders):
         check_ladder(answers.function("climb", by_name=["ask"]), order, budget, call, [])
 
 
-@assignment.part(
-    "3a",
-    "Beat insertion",
-    points=4,
-    hidden=3,
-    hints=(
-        "In your `climb` the third item is never left out: you pay for three answers and use two. Who else could be "
-        "asked about at once?",
-        "Ask about three items each of which may well be the outermost. Think of a sort in which the largest of three "
-        "is wanted again and again.",
-        "Merge sort with three lists: ask about their heads and take out the one that is left out. When one list is "
-        "empty, compare the two heads with the help of an innermost item.",
-    ),
-)
+@part("3a")
 def part_3a(answers):
     check_beat(answers, 81, range(40, 43))
 
@@ -239,19 +186,7 @@ def check_beat(answers, n, seeds):
     expect(used <= most, f"{text}, {SHARE} n log2 n. {two}")
 
 
-@assignment.part(
-    "4a",
-    "Prove it",
-    points=3,
-    hidden=2,
-    hints=(
-        "Begin with three items: one question. Now put a fourth outside of them: which single question shows that it "
-        "is outside of all three?",
-        "If b and c are closer to each other than to a, and c and d closer than either is to b, then b, c and d are "
-        "all below one vertex without a.",
-        "Ask about every three neighbours: (order[i], order[i + 1], order[i + 2]) for i in range(n - 2).",
-    ),
-)
+@part("4a")
 def part_4a(answers):
     check_proof(answers, [draw(3, 0), draw(4, 1), draw(7, 2)])
 

@@ -8,9 +8,9 @@ __all__ = []
 # %% ../../nbs/classroom/71_break_single_linkage.ipynb #assignment
 import numpy as np
 
-from comparison_hc.classroom.checking import Assignment, expect, expect_equal
+from comparison_hc.classroom.checking import expect, expect_equal, packaged
 
-assignment = Assignment("break-single-linkage", "Break single linkage, and explain it")
+assignment, part = packaged("break-single-linkage")
 
 
 def linked(similarity, method):
@@ -48,17 +48,7 @@ def check_labels(labels, similarity, k, call):
     expect(same_partition(labels, want), text)
 
 
-@assignment.part(
-    "1a",
-    "Single linkage by hand",
-    points=3,
-    hidden=2,
-    hints=(
-        "Begin with n clusters. Which two does single linkage merge next, and how similar are they?",
-        "The similarity of two clusters is that of their most similar pair of objects, one from each.",
-        "Go through all pairs of objects from the most similar down; merge their clusters if they differ; stop at k.",
-    ),
-)
+@part("1a")
 def part_1a(answers):
     labels = answers.function("single_linkage_labels")
     example = np.array([[0, 5, 1, 2.0], [5, 0, 4, 3], [1, 4, 0, 6], [2, 3, 6, 0]])
@@ -98,17 +88,7 @@ def check_trap(similarity, labels, n_each, call):
     expect(smaller == 1, f"{call}: single linkage cuts off {smaller} objects, and should cut off a single one.")
 
 
-@assignment.part(
-    "1b",
-    "A trap for single linkage",
-    points=4,
-    hidden=2,
-    hints=(
-        "One pair of objects, one from each group, is enough to join the groups for single linkage.",
-        "Make that pair the most similar of all. Then single linkage needs somebody who is last to be joined.",
-        "Let one object hang on its group by less than the bridge, and be nearer to it than to the other.",
-    ),
-)
+@part("1b")
 def part_1b(answers):
     for n in (4, 6):
         given = answers.function("trap")(n)
@@ -133,17 +113,7 @@ def recovery_rate(snr, n_pure, runs, seed):
     return hits / runs
 
 
-@assignment.part(
-    "2a",
-    "How often does it fail?",
-    points=3,
-    hidden=1,
-    hints=(
-        "`planted_hierarchy(n_pure, 1, 0.0, snr, 1.0, seed)` draws one; `average_ari` of 1 says that all was found.",
-        "One draw for each seed, and a mean over the draws.",
-        "`np.mean([… == 1 for seed in range(runs)])`, with a tree by `run(single_linkage(n), SimilarityOracle(W))`.",
-    ),
-)
+@part("2a")
 def part_2a(answers):
     rate = answers.function("recovery")
     for snr, low, high in ((0.0, 0.0, 0.2), (8.0, 0.95, 1.0)):
@@ -153,17 +123,7 @@ def part_2a(answers):
         expect(low <= got <= high, text)
 
 
-@assignment.part(
-    "2b",
-    "How much separation is enough?",
-    points=3,
-    hidden=2,
-    hints=(
-        "Try values of δ/σ on a grid, from small to large, with `recovery`.",
-        "Twenty draws are few: a rate of 0.9 and one of 0.75 are hard to tell apart. Draw more near the answer.",
-        "Bisection: if the rate at the middle is below 0.9, the answer lies above it.",
-    ),
-)
+@part("2b")
 def part_2b(answers):
     for n_pure in (4, 16):
         got = answers.function("enough_separation")(n_pure)
@@ -181,16 +141,7 @@ def check_enough(snr, n_pure, runs, seed):
     expect(below <= 0.8, text)
 
 
-@assignment.part(
-    "3a",
-    "What the theorem promises, and what is needed",
-    points=3,
-    hints=(
-        "Theorem 1 of F19 is sufficient: its condition is on the page about the theory.",
-        "N is the number of all objects, η the probability of failure that is allowed.",
-        "4 √ln(N/η), with N = 2 n_pure and η = 0.1; then divide by `enough_separation(16)`.",
-    ),
-)
+@part("3a")
 def part_3a(answers):
     promised = answers.function("promised_separation")
     for n_pure in (4, 16, 1000):

@@ -10,10 +10,10 @@ from numbers import Real
 
 import numpy as np
 
-from comparison_hc.classroom.checking import Assignment, expect
+from comparison_hc.classroom.checking import expect, packaged
 from comparison_hc.core.validation import shown
 
-assignment = Assignment("draw-an-execution-tree", "Draw an execution tree by hand and by code")
+assignment, part = packaged("draw-an-execution-tree")
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _NUMBERS = {letter: number for number, letter in enumerate(LETTERS)}
@@ -126,18 +126,7 @@ def check_leaves(got, D, call, tol=1e-6, as_letters=False):
         expect(near <= tol, f"{call}: a leaf ends at {low:.6g}; nothing changes at this very α.")
 
 
-@assignment.part(
-    "1a",
-    "An execution tree by hand",
-    points=4,
-    hints=(
-        "The first merge is the same for all α: single objects have one distance, so their lines are flat.",
-        "After it, write down each pair of clusters with its line: nearest pair (α = 0) and farthest pair (α = 1). "
-        "Which line is lowest at 0? Where does the first other one cross below it?",
-        "B and E merge first. Then the line of BE and D begins at 11 and rises to 19; A–C is flat at 13. Go on with "
-        "each of the two intervals by itself: there are five leaves in all.",
-    ),
-)
+@part("1a")
 def part_1a(answers):
     got = answers.value("by_hand")
     check_leaves(got, FIVE, "`by_hand`", tol=0.01, as_letters=True)
@@ -173,18 +162,7 @@ def random_lines(m, seed):
     return rng.permutation(50 * m)[:m] / 10 + 1, rng.permutation(50 * m)[:m] / 10 + 1
 
 
-@assignment.part(
-    "1b",
-    "A contest of lines",
-    points=3,
-    hidden=2,
-    hints=(
-        "Who is lowest at `low`? It stays so until another line crosses below it. Who can do that?",
-        "Only a line that is lower at α = 1 in relation to it. The two meet where the difference of the lines is zero.",
-        "With d0 = g0 − f0 and d1 = g1 − f1, g falls below f at d0 / (d0 − d1), if d1 < d0. Take the least such number "
-        "above where you are; if two lines are equal there, the one that falls faster wins from there on.",
-    ),
-)
+@part("1b")
 def part_1b(answers):
     contest = answers.function("contest")
     check_contest(contest, [11, 13, 16], [15, 13, 17], 0.0, 1.0, "contest([11, 13, 16], [15, 13, 17], 0, 1)")
@@ -193,19 +171,7 @@ def part_1b(answers):
         check_contest(contest, *random_lines(6, seed), 0.0, 1.0, "contest of 6 random lines on [0, 1]")
 
 
-@assignment.part(
-    "2a",
-    "The whole tree",
-    points=3,
-    hidden=3,
-    hints=(
-        "A node is a list of clusters with an interval. Its children: the contest of the lines of all pairs.",
-        "Write a function of (clusters, low, high, made) that calls itself for every winner of the contest, from left "
-        "to right, and stops when one cluster is left.",
-        "For the pair (A, B) the line's ends are the least and the largest of D[i][j] with i in A and j in B. "
-        "A child has the clusters without A and B and with their union, and `made` with the union at its end.",
-    ),
-)
+@part("2a")
 def part_2a(answers):
     leaves = answers.function("leaves")
     check_leaves(leaves(FIVE.copy()), FIVE, "leaves(FIVE)")
@@ -260,20 +226,7 @@ def check_needle(got, m, call):
         expect(loss > 0, f"{call}: α = {i}/{m} is on the grid and has no loss: whoever tries it has found the needle.")
 
 
-@assignment.part(
-    "2b",
-    "A needle between the values of a grid",
-    points=4,
-    hidden=2,
-    hints=(
-        "A pair of clusters must win on a short interval only. What do three lines look like of which the middle one "
-        "is lowest for a moment?",
-        "A couple X of two objects, and three others y, z, w. The line of X and z rises steeply, that of X and y less, "
-        "that of X and w not at all. Let all three nearly meet at one α between two values of the grid.",
-        "Around a: z at 10 + 4(α − a), y at 10 − d + 2(α − a), w at 10, with d = 1/(2m); y wins for |α − a| < d/2. "
-        "The classes are X and y, z and w. A number that is added to all distances changes no run, and makes a metric.",
-    ),
-)
+@part("2b")
 def part_2b(answers):
     for m in (4, 10):
         check_needle(answers.function("needle")(m), m, f"needle({m})")
@@ -286,16 +239,6 @@ def check_crowded(got, least):
     expect(number >= least, text)
 
 
-@assignment.part(
-    "3a",
-    "As many leaves as you can",
-    points=2,
-    hidden=2,
-    hints=(
-        "You can count leaves: len(leaves(D)). How many have a hundred random matrices at most?",
-        "Do not begin anew each time. Change one distance of the best matrix that you have; keep it if it is no worse.",
-        "Distances between 1 and 2 are always a metric. Some 300 such changes reach 20 leaves from most beginnings.",
-    ),
-)
+@part("3a")
 def part_3a(answers):
     check_crowded(answers.value("crowded"), 15)

@@ -10,9 +10,9 @@ from math import factorial
 
 import numpy as np
 
-from comparison_hc.classroom.checking import Assignment, Wrong, expect, expect_equal
+from comparison_hc.classroom.checking import Wrong, expect, expect_equal, packaged
 
-assignment = Assignment("few-triplets", "Find the groups with few triplets")
+assignment, part = packaged("few-triplets")
 SIZES, DELTA = (50, 50, 50), 0.95
 GOOD = 0.95  # adjusted Rand index, mean over draws
 
@@ -110,17 +110,7 @@ def check_adds3(function, rows, n, call):
     expect_equal(got, want, call)
 
 
-@assignment.part(
-    "1a",
-    "Count points",
-    points=3,
-    hidden=2,
-    hints=(
-        "Go through the answers, not through the pairs: which two pairs does an answer (i, j, r) speak about?",
-        "The pair {i, j} wins a point and the pair {i, r} loses one. A pair has two entries, (i, j) and (j, i).",
-        "S[i, j] += 1; S[j, i] += 1; S[i, r] -= 1; S[r, i] -= 1, for one answer after another.",
-    ),
-)
+@part("1a")
 def part_1a(answers):
     function = answers.function("adds3")
     check_adds3(function, [(0, 1, 2)], 3, "adds3([(0, 1, 2)], 3)")
@@ -143,33 +133,13 @@ def check_groups(function, sizes, m, seed, least):
     expect(score >= least, f"{call} reaches an adjusted Rand index of {score:.2f}, and should reach {least}.")
 
 
-@assignment.part(
-    "1b",
-    "From points to groups",
-    points=2,
-    hidden=1,
-    hints=(
-        "S is a noisy picture of blocks. Which vectors are constant on blocks?",
-        "The eigenvectors of the k largest eigenvalues: objects of one group have nearly equal rows there.",
-        "vectors = np.linalg.eigh(S)[1][:, -k:], then scipy.cluster.vq.kmeans2(vectors, k, minit='++', seed=0)[1].",
-    ),
-)
+@part("1b")
 def part_1b(answers):
     for sizes, m in (((15, 15), 3000), ((20, 20, 20), 5000)):
         check_groups(answers.function("groups"), sizes, m, 1, 0.9)
 
 
-@assignment.part(
-    "2a",
-    "Ask at random",
-    points=2,
-    hidden=1,
-    hints=(
-        "Draw `budget` rows of three different objects with `np.random.default_rng(seed)`.",
-        "An answer False to (i, j, r) is the triplet (i, r, j).",
-        "rows = [(i, j, r) if yes else (i, r, j) for (i, j, r), yes in zip(questions, ask(questions))].",
-    ),
-)
+@part("2a")
 def part_2a(answers):
     function = answers.function("passive")
     check_passive(function, SIZES, 3000, range(2), 0.9)
@@ -186,16 +156,7 @@ def check_passive(function, sizes, budget, seeds, least):
     expect(score >= least, text)
 
 
-@assignment.part(
-    "2b",
-    "What passive answers cost",
-    points=2,
-    hints=(
-        "`play(strategy, budget, seeds)` gives a mean over draws. How does it change from 500 questions to 4,000?",
-        "Double the budget until the mean is above 0.95, then try values between the last two.",
-        "A grid will do: for budget in range(800, 4001, 200), and the first with a mean of at least 0.95.",
-    ),
-)
+@part("2b")
 def part_2b(answers):
     budget = answers.value("passive_needs", (int, float, np.number), "a whole number of questions")
     expect(budget == budget // 1, f"`passive_needs` is {budget}, and should be a whole number of questions.")
@@ -222,17 +183,7 @@ def least_by_counting(sizes):
     return (count - 1).bit_length()
 
 
-@assignment.part(
-    "3a",
-    "What nobody can beat",
-    points=3,
-    hidden=1,
-    hints=(
-        "q answers of yes or no can tell at most 2 to the power q cases apart. How many cases are there?",
-        "n! / (n_1! … n_k!) ways to hand out named groups; groups of one size can change names and stay the same.",
-        "Divide by m! for every size that occurs m times; round log2 up, in whole numbers: (N − 1).bit_length().",
-    ),
-)
+@part("3a")
 def part_3a(answers):
     least = answers.function("least_questions")
     for sizes in ([3], [1, 1], [2, 1], [2, 2], [2, 2, 2], [5, 3, 3], [6, 5, 4]):
@@ -249,18 +200,7 @@ def check_few(function, budget, seeds, sizes, why):
     expect(score >= GOOD, f"{text} draws; it should reach {GOOD}. {why}")
 
 
-@assignment.part(
-    "3b",
-    "Ask better",
-    points=4,
-    hidden=4,
-    hints=(
-        "An answer (i, j, r) with j and r in the same group says nothing. At random, how many questions are of use?",
-        "If you know the groups of a few objects, you know which j and r to offer for a new object i.",
-        "A core of 24 objects from some 500 to 700 passive questions among them; then, for each other object, contests "
-        "between two groups: ask about (i, one of the first, one of the second) until one group leads by two.",
-    ),
-)
+@part("3b")
 def part_3b(answers):
     why = "It can: about 1,100 questions are enough, if they are not drawn at random."
     check_few(answers.function("few_triplets"), 1500, range(40, 44), SIZES, why)

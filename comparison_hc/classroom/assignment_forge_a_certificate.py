@@ -11,9 +11,9 @@ from importlib.util import find_spec
 
 import numpy as np
 
-from comparison_hc.classroom.checking import Assignment, Wrong, expect, expect_equal
+from comparison_hc.classroom.checking import Wrong, expect, expect_equal, packaged
 
-assignment = Assignment("forge-a-certificate", "Forge a certificate")
+assignment, part = packaged("forge-a-certificate")
 
 
 def block_problem(sizes, noise, seed):
@@ -76,18 +76,7 @@ def check_certificate(got, S, labels, lam, call):
 CASES = (((4, 4), 0.1, 0, 2.0), ((5, 3), 0.1, 1, 1.5), ((4, 4, 5), 0.1, 2, 2.0))
 
 
-@assignment.part(
-    "1a",
-    "Write a certificate",
-    points=3,
-    hidden=1,
-    hints=(
-        "Steps 3 and 4 leave no choice: α is fixed, and so are the sums of the rows of Γ over every other block.",
-        "With P the clustering matrix: α = 2 diag(SP) − diag(PSP) − λ diag(P); M = ½(α1ᵀ + 1(Pα)ᵀ) − SP holds, off the "
-        "blocks, the mean of each row of Γ over the other block.",
-        "Γ = M·Mᵀ/(PM), entry by entry, off the blocks, and 0 in them; Λ is what step 1 leaves.",
-    ),
-)
+@part("1a")
 def part_1a(answers):
     for sizes, noise, seed, lam in CASES:
         S, labels = block_problem(sizes, noise, seed)
@@ -129,17 +118,7 @@ def one_triangle():
     return S, labels, 1.0, alpha, gamma - more, slack + more
 
 
-@assignment.part(
-    "1b",
-    "Audit the proofs of others",
-    points=4,
-    hidden=2,
-    hints=(
-        "Trust nothing: every sentence of the argument that is not checked is one that a forger can break.",
-        "There are five: the equation; Γ ≥ 0; Γ zero inside the blocks; Λ ⪰ 0; Λ maps each block's indicator to 0.",
-        "eigvalsh reads one triangle of a matrix only: see that Λ is symmetric. NaN passes tests such as `if x < 0`.",
-    ),
-)
+@part("1b")
 def part_1b(answers):
     check_audit(answers, forgeries(0))
 
@@ -156,17 +135,7 @@ def check_audit(answers, cases):
         expect_equal(got, not wrong, call)
 
 
-@assignment.part(
-    "2a",
-    "A bound from any multipliers",
-    points=2,
-    hidden=1,
-    hints=(
-        "⟨S, X⟩ − λ tr X = Σα − ⟨Γ, X⟩ − ⟨Λ, X⟩ holds for every allowed X. Which term can be large now?",
-        "⟨Λ, X⟩ is at least the smallest eigenvalue of Λ times tr X, and tr X is at most n.",
-        "Λ = ½(α1ᵀ + 1αᵀ) − S + λI − Γ, and the bound is Σα + n·max(0, −smallest eigenvalue of Λ).",
-    ),
-)
+@part("2a")
 def part_2a(answers):
     check_bounds(answers, range(4))
 
@@ -225,18 +194,7 @@ def check_blind(S, labels, lam, call):
     expect(low < -size or gamma.min() < -size, text)
 
 
-@assignment.part(
-    "3a",
-    "Where the usual certificate is blind",
-    points=3,
-    hidden=1,
-    hints=(
-        "Do not search for S: choose the proof first, and let S be what it proves.",
-        "Any α, Γ ≥ 0 (0 in the blocks) and Λ ⪰ 0 (indicators to 0) make S = ½(α1ᵀ + 1αᵀ) + λI − Γ − Λ.",
-        "Two blocks of n: let Γ, off the blocks, be n times the identity. Its row sums are those of a matrix of ones, "
-        "which is what rank one makes of them. Take α = 0 and a small Λ, such as ½(I − P).",
-    ),
-)
+@part("3a")
 def part_3a(answers):
     check_blind_spots(answers, (2, 4))
 
@@ -263,17 +221,7 @@ def check_blind_spots(answers, numbers):
         expect(best <= value + 1e-5 * max(1.0, abs(value), lam, np.abs(S).max()), text)
 
 
-@assignment.part(
-    "3b",
-    "The proof that it did not find",
-    points=2,
-    hidden=1,
-    hints=(
-        "A solver's numbers made you believe it; what makes you know it?",
-        "If you chose the proof before S, you have it: return it.",
-        "alpha, Gamma, Lambda with which you built S, in this order.",
-    ),
-)
+@part("3b")
 def part_3b(answers):
     check_rescue(answers, (2, 4))
 
@@ -293,17 +241,7 @@ def exact_value(S, labels, lam):
     return sum(sums) - len(groups) * Fraction(lam)
 
 
-@assignment.part(
-    "4a",
-    "A gap of nearly zero",
-    points=3,
-    hidden=1,
-    hints=(
-        "At the price where two clusters and one are worth the same, both are optimal. A little beside it?",
-        "Blocks of ones, n objects each, zeros elsewhere: two clusters are worth 2n − 2λ, one is worth n − λ.",
-        "They meet at λ = n. Let λ be n and a small part of `gap` more: one cluster is better by λ − n.",
-    ),
-)
+@part("4a")
 def part_4a(answers):
     check_near(answers, (1e-2, 1e-5))
 

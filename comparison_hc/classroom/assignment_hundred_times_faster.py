@@ -8,9 +8,9 @@ __all__ = []
 # %% ../../nbs/classroom/72_hundred_times_faster.ipynb #assignment
 import numpy as np
 
-from comparison_hc.classroom.checking import Assignment, expect, expect_equal, guarded
+from comparison_hc.classroom.checking import expect, expect_equal, guarded, packaged
 
-assignment = Assignment("hundred-times-faster", "A kernel, a hundred times faster")
+assignment, part = packaged("hundred-times-faster")
 
 
 def drawn_answers(n, share, seed):
@@ -40,17 +40,7 @@ def check_kernel(kernel, n, share, seeds, name):
 EXAMPLE = np.array([[0, 1, 1, 2], [0, 2, 1, 2], [0, 1, 2, 3], [0, 2, 2, 3], [1, 2, 2, 3]])
 
 
-@assignment.part(
-    "1a",
-    "The kernel by its definition",
-    points=4,
-    hidden=1,
-    hints=(
-        "First make a table of votes of a pair x against a pair y: +1 if x was said to be more alike, −1 if y was.",
-        "A pair {i, j} is the same as {j, i}: sort the two numbers, or take frozensets, before you look it up.",
-        "Four loops: i, j, r different from both, and every pair {k, l}; add vote(ir, kl) · vote(jr, kl).",
-    ),
-)
+@part("1a")
 def part_1a(answers):
     kernel = answers.function("kernel_by_definition")
     text = "kernel_by_definition(EXAMPLE, 4), with EXAMPLE as in the text,"
@@ -69,17 +59,7 @@ def landmark_part(answers, n, r):
     return rows @ rows.T
 
 
-@assignment.part(
-    "1b",
-    "The votes of one landmark",
-    points=4,
-    hidden=1,
-    hints=(
-        "Row i holds the votes of the pair {i, r} against every pair; row r is zero, because {r, r} is no pair.",
-        "Give every pair a number, and go through the answers once: which of them concern a pair with r in it?",
-        "(r, j, k, l) writes +1 in row j, column {k, l}; (i, j, r, l) writes −1 in row l, column {i, j}; and so on.",
-    ),
-)
+@part("1b")
 def part_1b(answers):
     matrix = answers.function("landmark_matrix")
     for n, share, seed in ((4, 0.6, 0), (7, 0.3, 1)):
@@ -104,17 +84,7 @@ def check_gram(got, want, n, call):
     expect_equal(got @ got.T, want, f"the product of {call} with its transpose", tol=1e-6)
 
 
-@assignment.part(
-    "2a",
-    "A hundred times faster",
-    points=4,
-    hidden=3,
-    hints=(
-        "How do the inner two sums of the definition look in terms of the rows of a landmark's matrix?",
-        "For one r, the sum over all pairs of vote(ir, kl) · vote(jr, kl) is the product of rows i and j.",
-        "K = Σ_r A_r A_rᵀ, with zeros on the diagonal at the end. Fill A_r without a loop over all answers for each r.",
-    ),
-)
+@part("2a")
 def part_2a(answers):
     kernel = answers.function("kernel_fast")
     check_kernel(kernel, 6, 0.3, range(3), "kernel_fast")
@@ -147,17 +117,7 @@ def mutants():
     }
 
 
-@assignment.part(
-    "3a",
-    "A test that catches mistakes",
-    points=4,
-    hidden=2,
-    hints=(
-        "Your slow kernel is a definition that you can compare with.",
-        "One set of answers is not enough: a mistake may show in a few of them only. Draw many small ones.",
-        "Return False as soon as an entry differs, the diagonal included, for a dozen random sets of answers.",
-    ),
-)
+@part("3a")
 def part_3a(answers):
     test = answers.function("is_right")
     verdict = test(true_kernel)

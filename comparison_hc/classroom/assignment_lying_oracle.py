@@ -11,10 +11,10 @@ from math import comb
 
 import numpy as np
 
-from comparison_hc.classroom.checking import Assignment, Wrong, expect, expect_equal
+from comparison_hc.classroom.checking import Wrong, expect, expect_equal, packaged
 from comparison_hc.core.validation import shown
 
-assignment = Assignment("lying-oracle", "Survive a lying oracle")
+assignment, part = packaged("lying-oracle")
 SEARCHES = 40  # of a test
 GOOD = 0.85  # share of right ones that a method with risk 0.05 misses in one of three hundred tests
 MOST = 1000  # questions of a single search
@@ -128,17 +128,7 @@ def votes_for(p, risk):
     return votes
 
 
-@assignment.part(
-    "1a",
-    "How often to ask again",
-    points=2,
-    hidden=1,
-    hints=(
-        "How many of k answers are right? That number has a well-known distribution.",
-        "With k odd, the majority is wrong if at most (k − 1)/2 answers are right: the binomial tail.",
-        "Try k = 1, 3, 5, …; sum comb(k, r) * p**r * (1 - p)**(k - r) for r from 0 to (k - 1) // 2.",
-    ),
-)
+@part("1a")
 def part_1a(answers):
     check_votes(answers, [(0.8, 0.25), (0.8, 0.05), (0.8, 0.01), (0.7, 0.05), (0.99, 0.05), (0.6, 0.1)])
 
@@ -167,19 +157,7 @@ def check_reliable(function, name, least=GOOD, **how):
     return call, mean, most
 
 
-@assignment.part(
-    "1b",
-    "Repeat every question",
-    points=3,
-    hidden=1,
-    hints=(
-        "Without wrong answers: which pivot leaves at most half of the candidates (rounded up), whatever is answered?",
-        "The one whose largest part, among the candidates, is smallest. With m items there are at most "
-        "(m − 1).bit_length() such questions; each may fail with a share of the risk.",
-        "S = set(vertices); v = min(parts, key=lambda v: max(len(S & set(part)) for part in parts[v])); ask about v "
-        "votes_needed(p, risk / steps) times; S &= set(parts[v][the answer given most often]).",
-    ),
-)
+@part("1b")
 def part_1b(answers):
     check_patient(answers, 24, 0.8, range(SEARCHES))
     patient = answers.function("patient", by_name=["ask", "vertices", "parts"])
@@ -196,17 +174,7 @@ def check_patient(answers, m, p, seeds, shape="uniform"):
     expect(most <= limit, f"{text}: ⌈log₂ m⌉ questions, each repeated with its share of the risk.")
 
 
-@assignment.part(
-    "2a",
-    "Lies, or opinions?",
-    points=2,
-    hidden=1,
-    hints=(
-        "What does somebody say, who has an opinion, when asked the same again?",
-        "Somebody who is wrong by chance gives two different answers to one question before long.",
-        "Ask about one pivot 50 times: {ask(v) for _ in range(50)} has one element for a stubborn person.",
-    ),
-)
+@part("2a")
 def part_2a(answers):
     check_stubborn(answers, 0.8, range(200, 216))
 
@@ -227,19 +195,7 @@ def check_stubborn(answers, p, seeds):
     expect(len(errors) <= 1, text)
 
 
-@assignment.part(
-    "2b",
-    "Two trees, one question",
-    points=2,
-    hidden=1,
-    hints=(
-        "Begin with three items: how many questions are there, and how many trees?",
-        "In a larger tree, change something that concerns three items only and leaves every cluster around them as it "
-        "is.",
-        "Let three items be the innermost cluster of both trees, once as [[0, 1], 2], once as [[0, 2], 1]; add the "
-        "others around them in the same way.",
-    ),
-)
+@part("2b")
 def part_2b(answers):
     check_twins(answers, (3, 4, 7))
 
@@ -276,17 +232,7 @@ def check_twins(answers, numbers):
         expect(len(differ) == 1, text)
 
 
-@assignment.part(
-    "3a",
-    "The paper's rule",
-    points=2,
-    hidden=1,
-    hints=(
-        "No candidate is ruled out any more: each keeps a weight, and an answer moves weight.",
-        "What the answer names is multiplied by p, all else by 1 − p. Then make the sum 1 again.",
-        "new = [w * (p if i in named else 1 - p) for i, w in enumerate(weights)]; divide by sum(new).",
-    ),
-)
+@part("3a")
 def part_3a(answers):
     check_update(answers, [([0.25] * 4, [0, 1], 0.8), ([0.5, 0.25, 0.25], [2], 0.9), ([0.2, 0.8], [0, 1], 0.7)])
 
@@ -300,20 +246,7 @@ def check_update(answers, cases):
         expect_equal(got, new / new.sum(), call, tol=1e-6)
 
 
-@assignment.part(
-    "3b",
-    "Survive, with few questions",
-    points=4,
-    hidden=3,
-    hints=(
-        "Fifty answers, a majority for each pivot: what is thrown away there? An early lie need not be outvoted at "
-        "once; it can be taken back by later answers about other pivots.",
-        "Keep a weight for every vertex and move it by the rule of 3a. Ask at the pivot whose heaviest part is "
-        "lightest; stop when one vertex has enough.",
-        "Stop when max(weights) >= 1 - risk. If the likeliest vertex has more than half, its own part is always the "
-        "heaviest: then leave it out when you weigh the parts.",
-    ),
-)
+@part("3b")
 def part_3b(answers):
     check_survive(answers, 24, 0.8, range(300, 300 + SEARCHES), 22)
 
@@ -327,17 +260,7 @@ def check_survive(answers, m, p, seeds, most, shape="uniform"):
     expect(mean <= most, f"{text}, and should use at most {most}.")
 
 
-@assignment.part(
-    "4a",
-    "Many stubborn people",
-    points=2,
-    hidden=1,
-    hints=(
-        "To whom can you put the same question a second time, and hope for another answer?",
-        "Asked one after the other, different people are as good as one person who is wrong by chance.",
-        "Count for every pivot how often it was asked: ask = lambda v: people[count of v](v), then the count grows.",
-    ),
-)
+@part("4a")
 def part_4a(answers):
     check_crowd(answers, range(500, 500 + SEARCHES), 40)
 

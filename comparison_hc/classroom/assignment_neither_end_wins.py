@@ -10,10 +10,10 @@ from numbers import Real
 
 import numpy as np
 
-from comparison_hc.classroom.checking import Assignment, expect
+from comparison_hc.classroom.checking import expect, packaged
 from comparison_hc.core.validation import shown
 
-assignment = Assignment("neither-end-wins", "Learn α where neither end wins")
+assignment, part = packaged("neither-end-wins")
 
 
 def distances(points):
@@ -89,18 +89,7 @@ def check_average(function, curves, call):
     expect(abs(have[place] - want[place]) <= 1e-9, text)
 
 
-@assignment.part(
-    "1a",
-    "The average of staircases",
-    points=3,
-    hidden=2,
-    hints=(
-        "Where can the average change? Only where one of the staircases does.",
-        "Take all breakpoints of all staircases together, sorted and each once. What is the value between two of them?",
-        "points = sorted({x for breakpoints, _ in curves for x in breakpoints}); evaluate every staircase at each of "
-        "them but the last, with bisect_right(breakpoints, x) - 1 as the number of its step, and take means.",
-    ),
-)
+@part("1a")
 def part_1a(answers):
     average = answers.function("average")
     two = [([0.0, 0.5, 1.0], [0.2, 0.0]), ([0.0, 0.25, 1.0], [0.4, 0.6])]
@@ -122,18 +111,7 @@ def check_learned(got, curves, call):
     expect(abs(loss - have) <= 1e-9, f"{call} gives the loss {loss:.6g}, and at its α the average is {have:.6g}.")
 
 
-@assignment.part(
-    "1b",
-    "Learn",
-    points=2,
-    hidden=1,
-    hints=(
-        "Each task has its own staircase: `piecewise_loss(D, labels)` has `.breakpoints` and `.values`.",
-        "Average them with your function; the least value, and the middle of a step that has it.",
-        "curves = [(c.breakpoints, c.values) for c in (piecewise_loss(D, labels) for D, labels in tasks)], then "
-        "i = int(np.argmin(values)) and (points[i] + points[i + 1]) / 2.",
-    ),
-)
+@part("1b")
 def part_1b(answers):
     learn = answers.function("learn")
     for n_tasks, n, seed in ((1, 12, 0), (5, 12, 1)):
@@ -187,19 +165,7 @@ def check_neither(task, seeds, margin, call="task"):
         expect(end >= least + margin, f"{text} {best}: it should be better by {margin}.")
 
 
-@assignment.part(
-    "2a",
-    "Neither end wins",
-    points=5,
-    hidden=3,
-    hints=(
-        "What spoils single linkage: a bridge between two groups. What spoils complete linkage: a long group.",
-        "Put both into one picture, far apart: two long bars side by side, which complete linkage cuts across, and "
-        "two blocks with a bridge of denser points, which single linkage follows. A middle α should do both.",
-        "Bars of 10 points on a length of 1.6, at a distance of 0.7; blocks of 3 × 3 points at steps of 0.3, a bridge "
-        "of 3 points at steps of 0.2; noise of 0.02 on everything; four classes. Then see where the average is least.",
-    ),
-)
+@part("2a")
 def part_2a(answers):
     check_neither(answers.function("task"), range(12), 0.08)
 
@@ -217,17 +183,7 @@ def check_regret(function, training, others, call):
     expect(close, f"{call} gives {float(got):.6g}, and should give {values}, according to which best α is taken.")
 
 
-@assignment.part(
-    "2b",
-    "Regret",
-    points=2,
-    hidden=1,
-    hints=(
-        "Learn from the first list only; then forget it.",
-        "The average of the others at the learned α, minus the least value that this average has anywhere.",
-        "With your average: (points, values) of each list; the middle of a least step of the first; then the second.",
-    ),
-)
+@part("2b")
 def part_2b(answers):
     for seed in range(3):
         training, others = random_staircases(3, seed), random_staircases(4, seed + 50)
@@ -263,17 +219,6 @@ def check_misleading(task, seeds, few, call="misleading"):
     expect(small >= 12 * large, f"{text}, and should cost a twelfth at most: make the rare day rarer, and worse.")
 
 
-@assignment.part(
-    "3a",
-    "Three tasks that mislead",
-    points=3,
-    hidden=2,
-    hints=(
-        "What happens in one task of four is often not among three tasks. How bad may such a task be?",
-        "In most tasks α = 0 is a little better than the others; in one of four it is a disaster.",
-        "Three tasks in four: two bars of 5 points (0.4 apart, of length 1.6), of which few are wrong, and a dense "
-        "heap of 46 points as a third class, which makes the share small. One task in four: blocks and bridge alone.",
-    ),
-)
+@part("3a")
 def part_3a(answers):
     check_misleading(answers.function("misleading"), range(60), 3)
