@@ -39,10 +39,11 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 # %% auto #0
-__all__ = ['RATES', 'MAX_TREES', 'HELD_OUT', 'KINDS', 'LengthTree', 'AdditiveTree']
+__all__ = ['RATES', 'LAPSES', 'MAX_TREES', 'HELD_OUT', 'KINDS', 'LengthTree', 'AdditiveTree']
 
 # %% ../nbs/additive/01_additive_tree.ipynb #additive-11
 RATES = (1.0, 3.0, 10.0)  # of the exponential prior, among which held-out answers choose
+LAPSES = (0.0, 0.02, 0.05, 0.1, 0.2)  # shares of lapses, among which held-out answers choose
 MAX_TREES = 3
 HELD_OUT = 0.2  # share of the distinct questions
 KINDS = ("comparisons", "odd-one-out", "central")
@@ -189,7 +190,8 @@ class AdditiveTree(BaseEstimator):
     """Fit additive trees to comparisons by penalised maximum likelihood.
 
     The dissimilarity of two objects is the length of the path between them, summed over the trees, and the first pair
-    of a comparison is called the closer with probability 1 / (1 + exp(d_first − d_second)).
+    of a comparison is called the closer with probability 1 / (1 + exp(d_first − d_second)), except for lapses: a share
+    of the answers is given at random, whatever the question.
 
     Several trees are identified up to what all of them can express. A branch of which only one tree has the split
     belongs to that tree. Branches with a split of every tree, among them all that end in an object, can pass length
@@ -207,6 +209,8 @@ class AdditiveTree(BaseEstimator):
         Draws the first trees and the held-out answers.
     rate : float or "auto", default "auto"
         Rate of the exponential prior on branch lengths, above 0. With "auto" held-out answers choose 1, 3 or 10.
+    lapse : float or "auto", default "auto"
+        Share of lapses, from 0 to below 1. With "auto" held-out answers choose 0, 0.02, 0.05, 0.1 or 0.2.
 
     Attributes
     ----------
@@ -220,6 +224,8 @@ class AdditiveTree(BaseEstimator):
         Number of trees.
     rate_ : float
         Rate of the prior.
+    lapse_ : float
+        Share of lapses.
     held_out_loss_ : float or None
         Log loss of the held-out answers, if some were held out.
     names_ : tuple of str
@@ -243,6 +249,8 @@ class AdditiveTree(BaseEstimator):
     References
     ----------
     Sattath and Tversky, Additive similarity trees, Psychometrika 42, 1977.
+    Wichmann and Hill, The psychometric function: I. Fitting, sampling, and goodness of fit, Perception &
+    Psychophysics 63, 2001 (lapses).
 
     Examples
     --------
@@ -261,8 +269,9 @@ class AdditiveTree(BaseEstimator):
         per_person: bool = False,
         rng: int | np.random.Generator = 0,
         rate: float | str = "auto",
+        lapse: float | str = "auto",
     ):
-        self.n_trees, self.per_person, self.rng, self.rate = n_trees, per_person, rng, rate
+        self.n_trees, self.per_person, self.rng, self.rate, self.lapse = n_trees, per_person, rng, rate, lapse
 
     @on_one_thread
     def fit(
@@ -302,7 +311,8 @@ class AdditiveTree(BaseEstimator):
             For parameters or rows that break a rule.
         """
         n_trees = self.n_trees if self.n_trees == "auto" else check_integer(self.n_trees, "n_trees", 1, MAX_TREES)
-        rate = self.rate if self.rate == "auto" else check_number(self.rate, "rate", 0, open_low=True)
+        rates = RATES if self.rate == "auto" else (check_number(self.rate, "rate", 0, open_low=True),)
+        lapses = LAPSES if self.lapse == "auto" else (check_number(self.lapse, "lapse", 0, 1, open_high=True),)
         per_person, rng = check_flag(self.per_person, "per_person"), as_rng(self.rng)
         for name in ("people_", "person_lengths_", "spread_"):  # of a fit before
             vars(self).pop(name, None)
@@ -317,19 +327,23 @@ class AdditiveTree(BaseEstimator):
             weights = np.ones(len(number)) if answers.weights is None else answers.weights
             people = engine.split_by_person(statements, number, who, weights, len(labels))
         rounds = _rounds(check_progress(progress, "(rounds, objective)"))
-        if per_person or "auto" in (n_trees, rate):
-            chosen = engine.choose(statements, people, rate, n_trees, rng, RATES, MAX_TREES, HELD_OUT, rounds)
-            rate, self.held_out_loss_, spread = chosen.rate, chosen.loss, chosen.spread
+        if per_person or n_trees == "auto" or len(rates) > 1 or len(lapses) > 1:
+            chosen = engine.choose(statements, people, rates, lapses, n_trees, rng, MAX_TREES, HELD_OUT, rounds)
+            rate, lapse, self.held_out_loss_, spread = chosen.rate, chosen.lapse, chosen.loss, chosen.spread
+            statements = replace(statements, lapse=lapse)
             start = engine.fit_lengths(statements, chosen.fit.parents, rate, chosen.fit.lengths)
             found = engine.improved(statements, start, rate, rounds, chosen.regraft)
         else:
-            found, self.held_out_loss_ = engine.grow(statements, n_trees, rate, rng, progress=rounds), None
-        self.rate_, self.n_trees_ = rate, len(found.parents)
+            (rate,), (lapse,), self.held_out_loss_ = rates, lapses, None
+            statements = replace(statements, lapse=lapse)
+            found = engine.grow(statements, n_trees, rate, rng, progress=rounds)
+        self.rate_, self.lapse_, self.n_trees_ = rate, lapse, len(found.parents)
         lengths = found.lengths.reshape(self.n_trees_, -1)
         self.trees_ = tuple(LengthTree(*each, self.names_) for each in zip(found.parents, lengths))
         self.distances_ = found.distances().sum(axis=0)
         if per_person:
             self.spread_ = None if spread is None else (spread.branch, spread.tree)
+            people = [replace(own, lapse=lapse) for own in people]
             self.person_lengths_ = engine.person_lengths(found, people, spread).reshape(len(people), *lengths.shape)
             answered = [float(own.count.sum()) for own in people]
             self.people_ = engine.table_of_people(found, self.person_lengths_, labels, answered)
@@ -366,7 +380,7 @@ class AdditiveTree(BaseEstimator):
             Probabilities that the first pair is the closer and that the second pair is.
         """
         margin = self._margins(X, person)
-        first = 1 / (1 + np.exp(-margin))
+        first = self.lapse_ / 2 + (1 - self.lapse_) / (1 + np.exp(-margin))
         return np.stack([first, 1 - first], axis=1)
 
     def score(self, X: Any, y: Any = None, person: Any = None) -> float:
@@ -576,7 +590,7 @@ class AdditiveTree(BaseEstimator):
         answers, statements, number = _statements(X, self.kind_)
         n = len(self.names_)
         require(answers.n_objects == n, "X", f"about the {n} objects of the fit", f"{answers.n_objects} objects")
-        return answers, statements, number
+        return answers, replace(statements, lapse=self.lapse_), number
 
     def to_frame(self, support: Sequence[ArrayLike] | None = None) -> DataFrame:
         """Return the inner branches as a table.

@@ -1,6 +1,7 @@
 "Additive trees: the likelihood, lengths and search against definitions, and laws of the estimator."
 
 import re
+from dataclasses import replace
 from itertools import combinations, permutations
 
 import numpy as np
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize, nnls
 
 from comparison_hc import AdditiveTree, InputError, Triplets
+from comparison_hc.additive_tree import LAPSES
 from comparison_hc.core import additive as engine
 from comparison_hc.core.additive_posterior import draw_trees
 
@@ -29,11 +31,11 @@ def paths_by_walking(parent, lengths):
     return np.array([[sum(lengths[v - 1] for v in way[i] ^ way[j]) for j in range(n)] for i in range(n)])
 
 
-def answers(n, m, rng, distances=None):
+def answers(n, m, rng, distances=None, lapse=0.0):
     "m triplets, answered by these distances with the model's probabilities, or at random."
     rows = np.argsort(rng.random((m, n)), axis=1)[:, :3]
     i, j, k = rows.T
-    p = 0.5 if distances is None else 1 / (1 + np.exp(distances[i, j] - distances[i, k]))
+    p = 0.5 if distances is None else lapse / 2 + (1 - lapse) / (1 + np.exp(distances[i, j] - distances[i, k]))
     turned = rng.random(m) > p
     rows[turned] = rows[turned][:, [0, 2, 1]]
     return rows
@@ -50,40 +52,45 @@ def design(parents, made):
     return on[:, made.contrasts[:, 1]] - on[:, made.contrasts[:, 0]]
 
 
-def negative_log_likelihood(rows, distances):
+def negative_log_likelihood(rows, distances, lapse):
     "By the definition of the model, answer by answer."
-    return sum(np.log1p(np.exp(distances[i, j] - distances[i, k])) for i, j, k in rows.tolist())
+    odds = [np.exp(distances[i, k] - distances[i, j]) for i, j, k in rows.tolist()]
+    return -sum(np.log(lapse * 0.5 + (1 - lapse) * each / (1 + each)) for each in odds)
 
 
-@given(seeds, st.integers(4, 8))
-def test_paths_and_loss_are_their_definitions(seed, n):
+lapses = st.sampled_from([0.0, 0.05, 0.4])
+
+
+@given(seeds, st.integers(4, 8), lapses)
+def test_paths_and_loss_are_their_definitions(seed, n, lapse):
     rng = np.random.default_rng(seed)
     parent, lengths = random_parent(n, rng), rng.exponential(1, 2 * n - 3)
     distances = paths_by_walking(parent, lengths)
     splits = engine.leaves_below(parent)
     np.testing.assert_allclose(engine.path_lengths(splits, lengths), distances, atol=1e-9)
     rows = answers(n, 30, rng)
-    made = statements(rows, n)
+    made = replace(statements(rows, n), lapse=lapse)
     margin = lengths @ design([parent], made)
     value, slope, _ = made.loss(margin)
-    assert value == pytest.approx(negative_log_likelihood(rows, distances), rel=1e-5)
+    assert value == pytest.approx(negative_log_likelihood(rows, distances, lapse), rel=1e-5)
+    assert value == pytest.approx(made.count @ made.losses(margin))
     for c in range(len(margin)):  # the gradient, by differences
         ends = [made.loss(margin + h * (np.arange(len(margin)) == c))[0] for h in (1e-5, -1e-5)]
         assert -slope[c] == pytest.approx((ends[0] - ends[1]) / 2e-5, abs=1e-5)
 
 
-@given(seeds)
-def test_odd_one_out_and_central_are_one_answer_about_three_pairs(seed):
+@given(seeds, lapses)
+def test_odd_one_out_and_central_are_one_answer_about_three_pairs(seed, lapse):
     rng = np.random.default_rng(seed)
     n, rows = 6, np.argsort(np.random.default_rng(seed).random((20, 6)), axis=1)[:, :3]
     distances = paths_by_walking(random_parent(n, rng), rng.exponential(1, 2 * n - 3))
     for kind, sign in (("odd-one-out", -1), ("central", 1)):
         _, made, _ = engine_statements(rows, kind)
-        value = made.loss(made.margins(distances[tuple(made.pairs.T)]))[0]
+        value = replace(made, lapse=lapse).loss(made.margins(distances[tuple(made.pairs.T)]))[0]
         by_definition = 0.0
         for first, a, b in rows.tolist():
             weights = np.exp(sign * np.array([distances[a, b], distances[first, a], distances[first, b]]))
-            by_definition -= np.log(weights[0] / weights.sum())
+            by_definition -= np.log(lapse / 3 + (1 - lapse) * weights[0] / weights.sum())
         assert value == pytest.approx(by_definition, rel=1e-9)
 
 
@@ -93,13 +100,13 @@ def engine_statements(rows, kind):
     return _statements(Triplets(rows, 6), kind)
 
 
-@given(seeds, st.sampled_from([0.3, 1.0, 4.0]))
-def test_lengths_are_optimal(seed, rate):
-    "Against SciPy on the same convex problem, and by the conditions of an optimum."
+@given(seeds, st.sampled_from([0.3, 1.0, 4.0]), lapses)
+def test_lengths_are_optimal(seed, rate, lapse):
+    "By the conditions of an optimum, and without lapses, where the problem is convex, against SciPy."
     rng = np.random.default_rng(seed)
     n, rows = 6, answers(6, 60, np.random.default_rng(seed))
     parents = [random_parent(n, rng) for _ in range(1 + seed % 2)]
-    made = statements(rows, n)
+    made = replace(statements(rows, n), lapse=lapse)
     found = engine.fit_lengths(made, parents, rate)
     X = design(parents, made)
 
@@ -108,7 +115,7 @@ def test_lengths_are_optimal(seed, rate):
         return value + rate * lengths.sum(), rate - X @ slope
 
     best = minimize(objective, np.full(len(X), 0.5), jac=True, bounds=[(0, None)] * len(X))
-    assert found.objective <= best.fun + 2e-3  # SciPy stops too early in some worlds
+    assert lapse or found.objective <= best.fun + 2e-3  # SciPy stops too early in some worlds
     slope = objective(found.lengths)[1]
     assert (slope > -0.05).all() and (np.abs(slope[found.lengths > 1e-3]) < 0.05).all()
 
@@ -275,11 +282,11 @@ def test_renaming_objects_and_turning_pairs_round_change_nothing():
     rng = np.random.default_rng(4)
     truth = paths_by_walking(random_parent(8, rng), rng.uniform(0.8, 2, 13))
     rows, new = answers(8, 3000, rng, truth), rng.permutation(8)
-    plain_fit = AdditiveTree(n_trees=1, rate=1.0).fit(rows)
-    renamed = AdditiveTree(n_trees=1, rate=1.0).fit(new[rows])
+    plain_fit = AdditiveTree(n_trees=1, rate=1.0, lapse=0.0).fit(rows)
+    renamed = AdditiveTree(n_trees=1, rate=1.0, lapse=0.0).fit(new[rows])
     np.testing.assert_allclose(renamed.distances_[np.ix_(new, new)], plain_fit.distances_, atol=1e-2)
     four = rows[:, [0, 1, 0, 2]]
-    turned = AdditiveTree(n_trees=1, rate=1.0).fit(four[:, [1, 0, 3, 2]])
+    turned = AdditiveTree(n_trees=1, rate=1.0, lapse=0.0).fit(four[:, [1, 0, 3, 2]])
     np.testing.assert_allclose(turned.distances_, plain_fit.distances_, atol=1e-9)
 
 
@@ -307,7 +314,7 @@ def test_planted_pairs_of_trees_are_recovered():
     shares = []
     for seed in range(10):
         given, splits, _ = two_tree_world(10, 8000, 1, np.random.default_rng(seed))
-        found = [inner_bits(tree.splits) for tree in AdditiveTree(n_trees=2, rate=3.0).fit(given).trees_]
+        found = [inner_bits(tree.splits) for tree in AdditiveTree(n_trees=2, rate=3.0, lapse=0.0).fit(given).trees_]
         true = [inner_bits(each) for each in splits]
         same = max(len(true[0] & found[a]) + len(true[1] & found[1 - a]) for a in (0, 1))
         shares.append(same / sum(map(len, true)))
@@ -365,7 +372,7 @@ def test_statements_of_people_are_their_own_answers():
     for person, own in enumerate(engine.split_by_person(made, number, who, weights, 6)):  # the last one gave none
         mine = np.flatnonzero(who == person)
         value = own.loss(own.margins(far[tuple(own.pairs.T)]))[0] if len(own.count) else 0.0
-        slow = sum(weights[at] * negative_log_likelihood(rows[[at]], far) for at in mine)
+        slow = sum(weights[at] * negative_log_likelihood(rows[[at]], far, 0.0) for at in mine)
         assert value == pytest.approx(slow)
 
 
@@ -402,16 +409,18 @@ def all_parents(n):
     return [engine.root_at_first(edges, 2 * n - 2) for edges in edge_lists]
 
 
-def test_the_posterior_is_that_of_all_trees(n_sweeps=6000):
+@pytest.mark.parametrize("lapse", [0.0, 0.5])
+def test_the_posterior_is_that_of_all_trees(lapse, n_sweeps=6000):
     "Fifteen trees of five leaves, their evidence by 20,000 draws of the lengths from the prior: within .06."
     rng = np.random.default_rng(0)
     n, rate = 5, 1.0
     truth = paths_by_walking(all_parents(n)[7], rng.uniform(0.3, 1.2, 7))
-    made = statements(answers(n, 25, rng, truth), n)
+    made = replace(statements(answers(n, 25, rng, truth), n), lapse=lapse)
     draws, evidence = rng.exponential(1 / rate, (20_000, 7)), {}
     for parent in all_parents(n):
         margins = draws @ design([parent], made)
-        likelihood = np.exp(-sum(c * np.log1p(np.exp(-s * margins[:, a])) for c, s, a in zip(made.count, *both(made))))
+        meant = 1 / (1 + np.exp(-made.sign[:, 0] * margins[:, made.alternatives[:, 0]]))
+        likelihood = np.prod((lapse / 2 + (1 - lapse) * meant) ** made.count, axis=1)
         evidence[frozenset(splits_of(parent))] = likelihood.mean()
     start = engine.fit_lengths(made, [all_parents(n)[0]], rate)
     seen = {key: 0 for key in evidence}
@@ -421,10 +430,6 @@ def test_the_posterior_is_that_of_all_trees(n_sweeps=6000):
     assert max(abs(seen[key] - value / total) for key, value in evidence.items()) < 0.06
 
 
-def both(made):
-    return made.sign[:, 0], made.alternatives[:, 0]
-
-
 def test_posterior_probabilities_are_frequencies():
     "30 worlds of 8 leaves: the number of branches that hold is the sum of their probabilities, within 3 deviations."
     said, holds = [], []
@@ -432,7 +437,7 @@ def test_posterior_probabilities_are_frequencies():
         rng = np.random.default_rng(seed)
         parent = random_parent(8, rng)
         rows = answers(8, 250, rng, paths_by_walking(parent, rng.exponential(1, 13)))
-        model = AdditiveTree(n_trees=1, rate=1.0).fit(rows)
+        model = AdditiveTree(n_trees=1, rate=1.0, lapse=0.0).fit(rows)
         (p,) = model.posterior(rows, n_sweeps=300, rng=seed)
         true = inner_bits(engine.leaves_below(parent))
         for far, value in zip(model.trees_[0].splits, p):
@@ -448,7 +453,7 @@ def test_posterior_probabilities_are_frequencies():
 def test_a_sample_draws_whole_units(monkeypatch):
     rng = np.random.default_rng(0)
     rows, who = answers(6, 90, rng), np.repeat(np.arange(3), 30)
-    model, drawn = AdditiveTree(n_trees=1, rate=1.0).fit(Triplets(rows, 6, respondents=who)), []
+    model, drawn = AdditiveTree(n_trees=1, rate=1.0, lapse=0.0).fit(Triplets(rows, 6, respondents=who)), []
     grow = engine.grow
     monkeypatch.setattr(engine, "grow", lambda made, *options: drawn.append(made) or grow(made, *options))
     given = Triplets(rows, 6, respondents=who)
@@ -480,6 +485,19 @@ def counts_by_question(made):
     return found
 
 
+@pytest.mark.parametrize("lapse", [0.0, 0.1])
+def test_shares_of_lapses_are_recovered(lapse):
+    "Ten leaves, 4,000 answers: what held-out answers choose is next to the truth, in 4 of 4 worlds; and it pays."
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        truth = paths_by_walking(random_parent(10, rng), rng.uniform(0.8, 2, 17))
+        given, new = answers(10, 4000, rng, truth, lapse), answers(10, 4000, rng, truth, lapse)
+        model, without = (AdditiveTree(n_trees=1, lapse=each).fit(given) for each in ("auto", 0.0))
+        assert abs(LAPSES.index(model.lapse_) - LAPSES.index(lapse)) <= 1
+        p, q = (each.predict_proba(new)[:, 0] for each in (model, without))
+        assert lapse == 0 or np.log(p).mean() > np.log(q).mean()
+
+
 def test_two_trees_are_told_from_one():
     "Two trees whose inner branches contradict each other: the second is found, and predicts better than one alone."
     rng = np.random.default_rng(0)
@@ -496,8 +514,8 @@ def test_weights_are_repetitions_and_the_order_of_rows_is_no_information():
     rng = np.random.default_rng(1)
     truth = paths_by_walking(random_parent(7, rng), rng.exponential(1, 11))
     rows, times = answers(7, 60, rng, truth), rng.integers(1, 4, 60)
-    one = AdditiveTree(n_trees=1, rate=1.0).fit(Triplets(rows, 7, weights=times.astype(float)))
-    other = AdditiveTree(n_trees=1, rate=1.0).fit(Triplets(rows.repeat(times, axis=0)[::-1], 7))
+    one = AdditiveTree(n_trees=1, rate=1.0, lapse=0.0).fit(Triplets(rows, 7, weights=times.astype(float)))
+    other = AdditiveTree(n_trees=1, rate=1.0, lapse=0.0).fit(Triplets(rows.repeat(times, axis=0)[::-1], 7))
     np.testing.assert_allclose(one.distances_, other.distances_, atol=1e-9)
 
 
@@ -540,21 +558,24 @@ def test_newick_and_dendrogram_have_the_path_lengths():
     assert model.chart().to_dict()
 
 
-def test_probabilities_are_the_models_and_the_score_counts_them():
+@pytest.mark.parametrize("lapse", [0.0, 0.2])
+def test_probabilities_are_the_models_and_the_score_counts_them(lapse):
     rng = np.random.default_rng(6)
     truth = paths_by_walking(random_parent(9, rng), rng.exponential(1.5, 15))
-    model = AdditiveTree().fit(answers(9, 2000, rng, truth))
-    new = answers(9, 500, rng, truth)
+    model = AdditiveTree().fit(answers(9, 2000, rng, truth, lapse))
+    assert (model.lapse_ >= 0.1) == bool(lapse)  # nine tenths of the planted share are too many to miss
+    new = answers(9, 500, rng, truth, lapse)
     p = model.predict_proba(new)
     i, j, k = new.T
     d = model.distances_
-    np.testing.assert_allclose(p[:, 0], 1 / (1 + np.exp(d[i, j] - d[i, k])), atol=1e-8)
+    meant = 1 / (1 + np.exp(d[i, j] - d[i, k]))
+    np.testing.assert_allclose(p[:, 0], model.lapse_ * 0.5 + (1 - model.lapse_) * meant, atol=1e-8)
     np.testing.assert_allclose(p.sum(axis=1), 1)
     assert model.score(new) == pytest.approx((p[:, 0] > 0.5).mean() + 0.5 * (p[:, 0] == 0.5).mean())
     swapped = new[:, [0, 2, 1]]
     assert model.score(new) + model.score(swapped) == pytest.approx(1)
     likely = np.log(p[:, 0]).mean()
-    true = -np.log1p(np.exp(truth[i, j] - truth[i, k])).mean()
+    true = np.log(lapse / 2 + (1 - lapse) / (1 + np.exp(truth[i, j] - truth[i, k]))).mean()
     assert likely > true - 0.05  # nearly as good as the truth
 
 
@@ -571,6 +592,7 @@ def test_the_same_seed_gives_the_same_bits():
         (dict(n_trees=0), [[0, 1, 2], [1, 2, 3]], "n_trees must be an integer from 1 to 3; got 0"),
         (dict(n_trees="two"), [[0, 1, 2], [1, 2, 3]], "n_trees must be"),
         (dict(rate=0), [[0, 1, 2], [1, 2, 3]], "rate must be"),
+        (dict(lapse=1), [[0, 1, 2], [1, 2, 3]], "lapse must be a number in [0, 1); got 1"),
         (dict(), [[0, 1, 2]], "X must be about at least four objects; got '3 objects'"),
     ],
 )
@@ -596,7 +618,7 @@ def test_people_that_are_missing_are_named():
         AdditiveTree(per_person=True).fit(rows)
     with pytest.raises(InputError, match="per_person must be"):
         AdditiveTree(per_person="yes").fit(rows)
-    common = AdditiveTree(n_trees=1, rate=1.0).fit(rows)
+    common = AdditiveTree(n_trees=1, rate=1.0, lapse=0.0).fit(rows)
     with pytest.raises(InputError, match="fitted without per_person"):
         common.predict_proba(rows, person="anna")
     with pytest.raises(InputError, match="person must be 60 labels"):
@@ -608,7 +630,7 @@ def test_people_that_are_missing_are_named():
 
 def test_support_continues_after_an_interrupt(monkeypatch):
     rows = answers(6, 60, np.random.default_rng(0))
-    model, kept = AdditiveTree(n_trees=1, rate=1.0).fit(rows), []
+    model, kept = AdditiveTree(n_trees=1, rate=1.0, lapse=0.0).fit(rows), []
     whole = model.support(rows, n_bootstrap=6)
     fit, calls = engine.splits_of_sample, []
 

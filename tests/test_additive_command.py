@@ -37,7 +37,7 @@ def folder(animals, tmp_path, monkeypatch):
 def test_the_command_names_the_best_root(animals, most, monkeypatch):
     "The branch and both shares, against `best_root` and the sum over its nested groups."
     monkeypatch.setattr("comparison_hc.evaluation._additive.MOST_FOR_ROOT", most)
-    model = AdditiveTree(n_trees=1, rate=3.0).fit(animals.triplets)
+    model = AdditiveTree(n_trees=1, rate=3.0, lapse=0.0).fit(animals.triplets)
     rng = np.random.default_rng(0)  # answers by dice: their best root is not the midpoint
     rows = np.array([rng.choice(24, 3, replace=False) for _ in range(1200)])
     answers = Triplets(rows, names=animals.triplets.names)
@@ -91,13 +91,12 @@ def test_statements_are_fitted_as_statements(animals, tmp_path, monkeypatch, cap
     (tmp_path / "odd.csv").write_text("odd,a,b\n" + "".join(",".join(names[i] for i in row) + "\n" for row in rows))
     code, _, _ = run(capsys, *"cluster odd.csv --kind odd-one-out --method additive --trees 1 --out a.json".split())
     found = json.loads((tmp_path / "a.json").read_text())
-    order = [found["names"].index(name) for name in names]
-    twice = AdditiveTree(n_trees=1).fit(Triplets.from_odd_one_out(rows, 24))
-    model = AdditiveTree(n_trees=1).fit(Triplets(rows, 24), kind="odd-one-out")
-    paths = np.array(found["additive"]["path_lengths"])[np.ix_(order, order)]
-    upper = np.triu_indices(24, 1)
-    close = [np.corrcoef(paths[upper], each.distances_[upper])[0, 1] for each in (model, twice)]
-    assert code == 0 and found["additive"]["rate"] == model.rate_ and close[0] > 0.97
+    number = np.array([found["names"].index(name) for name in names])
+    twice = AdditiveTree(n_trees=1).fit(Triplets.from_odd_one_out(number[rows], 24))
+    model = AdditiveTree(n_trees=1).fit(Triplets(number[rows], 24), kind="odd-one-out")
+    assert code == 0 and found["additive"]["rate"] == model.rate_ and found["additive"]["lapse"] == model.lapse_
+    np.testing.assert_allclose(found["additive"]["path_lengths"], model.distances_, atol=1e-6)
+    assert np.abs(twice.distances_ - model.distances_).max() > 0.1
 
 
 @pytest.mark.parametrize("kind, make", [("central", Triplets.from_central), ("odd-one-out", Triplets.from_odd_one_out)])
@@ -131,8 +130,8 @@ def test_responses_that_were_read_are_fitted_as_responses(tmp_path, kind):
 def test_support_of_a_branch_is_the_share_of_fits_that_split_the_leaves_so():
     rng = np.random.default_rng(1)
     rows = np.argsort(rng.random((150, 7)), axis=1)[:, :3]
-    models = [AdditiveTree(n_trees=1, rate=1.0).fit(rows[rng.integers(150, size=150)]) for _ in range(4)]
-    models.append(AdditiveTree(n_trees=2, rate=1.0).fit(rows))
+    models = [AdditiveTree(n_trees=1, rate=1.0, lapse=0.0).fit(rows[rng.integers(150, size=150)]) for _ in range(4)]
+    models.append(AdditiveTree(n_trees=2, rate=1.0, lapse=0.0).fit(rows))
     drawn = pickle.loads(pickle.dumps([additive.DendrogramOfTrees.of(model) for model in models]))
     tree = models[0].trees_[0]
     (found,) = additive.branch_support([tree], drawn)
@@ -225,7 +224,10 @@ def test_the_methods_text_is_about_the_trees_that_are_drawn(tmp_path, monkeypatc
     ]
     (tmp_path / "odd.csv").write_text("\n".join(["participant,odd,second,third", *lines]))
     words = "cluster odd.csv --kind odd-one-out --columns odd,second,third --respondent participant --method additive"
-    for more, chosen in (("", "Rate and number of trees were"), ("--trees 1", "Rate was")):
+    for more, chosen in (
+        ("", "Rate, share of lapses and number of trees were"),
+        ("--trees 1", "Rate and share of lapses were"),
+    ):
         outs = ["--out", "a.html", "--out", "a.json"]
         code, out, _ = run(capsys, *f"{words} --support 5 {more}".split(), *outs)
         assert code == 0 and f"(chance {np.log(3):.3f})" in out

@@ -123,4 +123,11 @@ def test_every_check_has_two_mutants_and_one_outside_itself():
 def test_wrong_code_is_noticed_by_a_test(file, test, target, old, new, monkeypatch):
     function = getattr(import_module(file), test)
     given = {"monkeypatch": monkeypatch} if "monkeypatch" in inspect.signature(function).parameters else {}
-    assert_noticed(lambda: function(**given), target, old, new, (AssertionError, np.linalg.LinAlgError))
+    marks = [mark.args for mark in getattr(function, "pytestmark", []) if mark.name == "parametrize"]
+
+    def run():  # for every value of one parameter, if there is one
+        for name, values in marks or [("", [None])]:
+            for value in values:
+                function(**given, **({name: value} if name else {}))
+
+    assert_noticed(run, target, old, new, (AssertionError, np.linalg.LinAlgError))

@@ -618,7 +618,7 @@ def test_a_cut_is_the_same_everywhere(opened, n_clusters):
     from comparison_hc import AdditiveTree
 
     plain = sample(12)
-    model = AdditiveTree(n_trees=2, rate=1.0).fit(plain.comparisons)
+    model = AdditiveTree(n_trees=2, rate=1.0, lapse=0.0).fit(plain.comparisons)
     result = replace(plain, dendrogram=model.dendrogram_, additive=model, n_clusters=n_clusters)
     page = opened(result)
     first, marks = page.page.inner_text("body"), all_marks(opened(result, script=False))  # as Python paints it

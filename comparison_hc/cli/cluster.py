@@ -262,14 +262,14 @@ def _from_additive_trees(args):
         model = fit_trees(comparisons, kind, args.trees or AUTO, rng=args.seed)
 
     def build(drawn):
-        return DendrogramOfTrees.of(fit_trees(drawn, kind, model.n_trees_, model.rate_, args.seed))
+        return DendrogramOfTrees.of(fit_trees(drawn, kind, model.n_trees_, model.rate_, model.lapse_, args.seed))
 
     shown = dict(provenance={"references": ["ST77"]}, additive=model)
     title, tree = title_of(args), DendrogramOfTrees.of(model)
     result = Result(tree, comparisons, title, "additive trees", None, classes, statements, **shown)
 
     def split(answers):  # held-out answers part statements
-        return fit_trees(answers, "comparisons", model.n_trees_, model.rate_, args.seed).dendrogram_
+        return fit_trees(answers, "comparisons", model.n_trees_, model.rate_, model.lapse_, args.seed).dendrogram_
 
     return with_trust(with_clusters(result, args, split), args, build)
 

@@ -19,6 +19,7 @@ MAX_ROUNDS = 300  # of the search
 REACH = 10  # edges from where a subtree is cut off to where it may move
 N_TRIES = 5  # of moves of subtrees, before the search ends
 TOLERANCE = 1e-4  # of the objective, between Newton steps
+FIRST_RATE = 3.0  # of the prior, before held-out statements choose
 N_STARTS, ROUGH = 3, 6000  # fits of several trees from random trees, to so many distinct statements at most
 
 
@@ -26,7 +27,8 @@ N_STARTS, ROUGH = 3, 6000  # fits of several trees from random trees, to so many
 class Statements:
     """What was said, as margins: a statement holds with probability 1 / (1 + Σ exp(−margin)) over its alternatives.
 
-    A contrast is a pair of pairs; its margin is the distance of the second pair minus that of the first.
+    A contrast is a pair of pairs; its margin is the distance of the second pair minus that of the first. A share of
+    the answers, the lapses, has nothing to do with the question: all alternatives are then equally probable.
     """
 
     n_objects: int
@@ -36,6 +38,7 @@ class Statements:
     sign: np.ndarray  # (M, A): +1 where the first pair of the contrast was called the closer
     count: np.ndarray  # (M,): how often it was said
     question: np.ndarray  # (M,): equal where the same pairs were compared, whatever was said
+    lapse: float = 0.0  # share of lapses
 
     def margins(self, distances):
         "(C,) from the distances of the pairs (P,)."
@@ -44,7 +47,15 @@ class Statements:
     def losses(self, margin):
         "(M,) −log-likelihood of each statement at these margins of the contrasts."
         u = self.sign * margin[self.alternatives]
-        return np.logaddexp(0, np.logaddexp.reduce(-u, axis=1))
+        return self._with_lapses(np.logaddexp(0, np.logaddexp.reduce(-u, axis=1)))[0]
+
+    def _with_lapses(self, losses):
+        "(−log-likelihoods (M,), probabilities that they are no lapses), from the −log-likelihoods without lapses."
+        if not self.lapse:
+            return losses, 1.0
+        meant = (1 - self.lapse) * np.exp(-losses)
+        total = meant + self.lapse / (1 + self.sign.shape[1])
+        return -np.log(total), meant / total
 
     def loss(self, margin):
         "(−log-likelihood, minus its gradient (C,), a bound of its curvature (C,)) at these margins of the contrasts."
@@ -54,9 +65,10 @@ class Statements:
         odds = np.exp(-u - top[:, None])
         total = np.exp(-top) + odds.sum(axis=1)
         p = odds / total[:, None]  # of what was not said
-        value = float(self.count @ (top + np.log(total)))
-        slope = (self.count[:, None] * self.sign * p).ravel()
-        bound = self.count[:, None] * np.maximum(p * (1 - 2 * p + p.sum(axis=1, keepdims=True)), MIN_CURVATURE)
+        losses, meant = self._with_lapses(top + np.log(total))
+        value, weight = float(self.count @ losses), (self.count * meant)[:, None]
+        slope = (weight * self.sign * p).ravel()
+        bound = weight * np.maximum(p * (1 - 2 * p + p.sum(axis=1, keepdims=True)), MIN_CURVATURE)
         index = self.alternatives.ravel()
         return value, bincount(index, slope, n_contrasts), bincount(index, bound.ravel(), n_contrasts)
 
@@ -67,9 +79,8 @@ class Statements:
 
     def take(self, rows, count=None):
         "Some of the statements, said so often; the contrasts stay."
-        fields = (getattr(self, name)[rows] for name in ("alternatives", "sign", "count", "question"))
-        taken = Statements(self.n_objects, self.pairs, self.contrasts, *fields)
-        return taken if count is None else replace(taken, count=count)
+        fields = {name: getattr(self, name)[rows] for name in ("alternatives", "sign", "count", "question")}
+        return replace(self, **(fields if count is None else fields | {"count": count}))
 
     def compact(self):
         "The same statements without the contrasts and pairs that none of them has."
@@ -756,6 +767,7 @@ class Chosen:
     "What held-out questions chose."
 
     rate: float
+    lapse: float
     n_trees: int
     spread: Spread | None
     regraft: bool  # whether trees whose subtrees have moved predict at least as well
@@ -763,14 +775,38 @@ class Chosen:
     fit: Fit  # to the other answers
 
 
-def choose(statements, people, rate, n_trees, rng, rates, max_trees, share, progress=None):
-    'Rate, number of trees and spread of people, each "auto" or given; `people` is a list of their statements or None.'
+def tuned(train, test, fit, rate, rates, lapses):
+    """(rate, share of lapses, fit to `train` with both) of those that predict `test` best.
+
+    The share is chosen with the rate of the fit, then the rate with this share.
+    """
+
+    def fitted(rate, lapse):
+        found = fit_lengths(replace(train, lapse=lapse), fit.parents, rate, fit.lengths, fit.splits)
+        return test.count @ replace(test, lapse=lapse).losses(found.margin), rate, lapse, found
+
+    best = min((fitted(rate, lapse) for lapse in lapses), key=lambda each: each[0])
+    others = [fitted(each, best[2]) for each in rates if each != rate]
+    return min([best, *others], key=lambda each: each[0])[1:]
+
+
+def choose(statements, people, rates, lapses, n_trees, rng, max_trees, share, progress=None):
+    """What held-out questions choose of rates, shares of lapses, numbers of trees and spreads of people.
+
+    `n_trees` may be "auto"; `people` is a list of their statements or None.
+    """
     names, question = np.unique(statements.question, return_inverse=True)
     held = np.zeros(len(names), dtype=bool)
     held[rng.permutation(len(names))[: max(1, int(share * len(names)))]] = True
+    statements = replace(statements, lapse=lapses[0])
     train, test = statements.take(~held[question]), statements.take(held[question])
+    rate = FIRST_RATE if FIRST_RATE in rates else rates[0]
+    fit = grow(train, 1, rate, rng, progress=progress, regraft=False)
+    rate, lapse, fit = tuned(train, test, fit, rate, rates, lapses)
+    train, test = replace(train, lapse=lapse), replace(test, lapse=lapse)
     if people is not None:
         is_held = [held[np.searchsorted(names, own.question)] for own in people]
+        people = [replace(own, lapse=lapse) for own in people]
         trains = [own.take(~each).compact() for own, each in zip(people, is_held)]
         tests = [own.take(each).compact() for own, each in zip(people, is_held)]
         weights = np.concatenate([own.count for own in tests])
@@ -791,10 +827,6 @@ def choose(statements, people, rate, n_trees, rng, rates, max_trees, share, prog
         return gain.sum() > np.sqrt(len(gain)) * gain.std()
 
     spread = None if people is None else FIRST_SPREAD
-    fit = grow(train, 1, 3.0 if rate == "auto" else rate, rng, progress=progress, regraft=False)
-    if rate == "auto":
-        fits = [(each, fit_lengths(train, fit.parents, each, fit.lengths)) for each in rates]
-        rate, fit = min(fits, key=lambda each: test.count @ test.losses(each[1].margin))
     other = improved(train, fit, rate, progress)
     regraft = bool(test.count @ (test.losses(other.margin) - test.losses(fit.margin)) <= 0)
     fit = other if regraft else fit
@@ -818,7 +850,7 @@ def choose(statements, people, rate, n_trees, rng, rates, max_trees, share, prog
         common, best = losses(fit, None), tried[spread]
         if not is_better(best, common):
             spread, best = None, common
-    return Chosen(rate, len(fit.parents), spread, regraft, float(count @ best / count.sum()), fit)
+    return Chosen(rate, lapse, len(fit.parents), spread, regraft, float(count @ best / count.sum()), fit)
 
 
 def private_branches(splits):

@@ -25,7 +25,8 @@ class _Chain:
         self.splits = [leaves_below(parent) for parent in parents]
         self.lengths = np.maximum(lengths, 1e-3).reshape(len(parents), -1)
         self.columns = [np.array([self._column(split) for split in splits]) for splits in self.splits]
-        if statements.sign.shape[1] == 1:  # a contrast at a time: both answers to a question share an exponential
+        self.is_logistic = statements.sign.shape[1] == 1 and not statements.lapse
+        if self.is_logistic:  # a contrast at a time: both answers to a question share an exponential
             index, size = statements.alternatives[:, 0], len(statements.contrasts)
             self.yes = bincount(index, statements.count * (statements.sign[:, 0] > 0), size)
             self.all = bincount(index, statements.count, size)
@@ -37,7 +38,7 @@ class _Chain:
         return self.statements.margins((split[i] != split[j]).astype(np.int8))
 
     def _loss(self, margin):
-        if self.statements.sign.shape[1] == 1:
+        if self.is_logistic:
             return self.all @ (np.maximum(margin, 0) + np.log1p(np.exp(-np.abs(margin)))) - self.yes @ margin
         return self.statements.count @ self.statements.losses(margin)
 

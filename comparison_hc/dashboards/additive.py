@@ -107,7 +107,7 @@ def fitted_models(given, step=no_step):
     step("dendrogram", 1, 3)
     groups = embedding_average_linkage(t_ste(given, ridge=0.1, start="spectral"), "euclidean")
     step("additive tree", 2, 3)
-    tree = AdditiveTree(n_trees=1, rate=1.0).fit(given)
+    tree = AdditiveTree(n_trees=1, rate=1.0, lapse=0.0).fit(given)
     by_tree = dendrogram_distances(given, groups)[0], dendrogram_distances(given, tree.dendrogram_)[0]
     losses = [scores(each, given)[1] for each in by_tree]
     at = int(losses[1] < losses[0])

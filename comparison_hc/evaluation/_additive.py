@@ -49,12 +49,12 @@ def branch_support(trees, drawn):
     )
 
 
-def fit_trees(comparisons, kind="comparisons", n_trees="auto", rate="auto", rng=0):
+def fit_trees(comparisons, kind="comparisons", n_trees="auto", rate="auto", lapse="auto", rng=0):
     "A fitted `AdditiveTree`; with a kind of statements, of triplets that follow each other in twos."
     from ..additive_tree import AdditiveTree, _responses_of
 
     rows = comparisons if kind == "comparisons" else _responses_of(comparisons, kind)
-    return AdditiveTree(n_trees=n_trees, rate=rate, rng=rng).fit(rows, kind=kind)
+    return AdditiveTree(n_trees=n_trees, rate=rate, lapse=lapse, rng=rng).fit(rows, kind=kind)
 
 
 def paths_text(model):
@@ -66,7 +66,8 @@ def paths_text(model):
 def additive_lines(result):
     "(label, text) of what the trees are and how well they fit."
     model = result.additive
-    count = f"{model.n_trees_} tree{'s' * (model.n_trees_ != 1)}, prior of rate {model.rate_:g} on branch lengths"
+    count = f"{model.n_trees_} tree{'s' * (model.n_trees_ != 1)}, prior of rate {model.rate_:g} on branch lengths, "
+    count += f"{model.lapse_:.0%} of the answers taken as given at random"
     held_out = model.held_out_loss_
     chosen = (
         "" if held_out is None else f"; log loss of held-out answers {held_out:.3f} (chance {chance_loss(model):.3f})"
@@ -106,6 +107,7 @@ def additive_fields(result):
     return dict(
         n_trees=model.n_trees_,
         rate=model.rate_,
+        lapse=model.lapse_,
         held_out_loss=model.held_out_loss_,
         path_lengths=model.distances_.tolist(),
         trees=[

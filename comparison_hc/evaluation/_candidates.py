@@ -136,7 +136,7 @@ def _average_linkage(metric):
 def _additive(comparisons, rng):
     from ..additive_tree import AdditiveTree
 
-    return AdditiveTree(n_trees=1, rate=3.0, rng=rng).fit(comparisons).dendrogram_
+    return AdditiveTree(n_trees=1, rate=3.0, lapse=0.0, rng=rng).fit(comparisons).dendrogram_
 
 
 def _revenue(comparisons, rng):

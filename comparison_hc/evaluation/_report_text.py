@@ -277,12 +277,15 @@ def _additive_sentences(result):
     text += (
         f"length of the path between them (Sattath and Tversky, 1977){added}, the difference of two dissimilarities "
     )
-    yield (
-        text + f"is the log-odds of a response, and branch lengths have an exponential prior with rate {model.rate_:g}."
-    )
+    text += f"is the log-odds of a response, and branch lengths have an exponential prior with rate {model.rate_:g}."
+    if model.lapse_:
+        text += f" A share of {model.lapse_:g} of the responses was taken to be lapses, given at random."
+    yield text
     if model.held_out_loss_ is not None:
-        chosen = [name for name, given in (("Rate", model.rate), ("number of trees", model.n_trees)) if given == "auto"]
-        text = f"{' and '.join(chosen).capitalize()} {'was' if len(chosen) == 1 else 'were'} chosen by held-out "
+        options = {"rate": model.rate, "share of lapses": model.lapse, "number of trees": model.n_trees}
+        chosen = [name for name, given in options.items() if given == "auto"]
+        words = " and ".join(filter(None, [", ".join(chosen[:-1]), *chosen[-1:]])).capitalize()
+        text = f"{words} {'was' if len(chosen) == 1 else 'were'} chosen by held-out "
         yield text + f"responses, whose mean log loss was {model.held_out_loss_:.3f} (chance {chance_loss(model):.3f})."
     yield "The hierarchy is average linkage on the path lengths."
     if result.comparisons is not None:

@@ -138,11 +138,13 @@ def predictions(comparisons, shapes, seed):
         elif name == "dendrogram":
             fitted = {}
             trees = [fit(candidate(each), comparisons, seed, fitted)[0] for each in ("points-al", "4k-al refined")]
-            trees.append(AdditiveTree(1, rate=RATE, rng=seed).fit(comparisons).dendrogram_)
+            trees.append(AdditiveTree(1, rate=RATE, lapse=0.0, rng=seed).fit(comparisons).dendrogram_)
             tried = [dendrogram_distances(comparisons, tree) for tree in trees]
             found[name] = min(tried, key=lambda each: each[1])[0]
         else:
-            found[name] = AdditiveTree(1 if name == "tree" else 2, rate=RATE, rng=seed).fit(comparisons).distances_
+            found[name] = (
+                AdditiveTree(1 if name == "tree" else 2, rate=RATE, lapse=0.0, rng=seed).fit(comparisons).distances_
+            )
     return found
 
 
