@@ -120,7 +120,7 @@ class Pool:
             reader.hear(text)
 
     def leave(self, reader):
-        "A reader goes, or goes on; what nobody wants ends."
+        "A reader leaves or asks for something else; a job without readers ends."
         job = self.asked.pop(reader, None)
         if job:
             job.readers.discard(reader)
