@@ -9,6 +9,7 @@ from test_many_answers import load
 
 from comparison_hc import ComparisonHC, Quadruplets, Triplets
 from comparison_hc.dendrogram import Dendrogram, random_tree
+from comparison_hc.evaluation import embedding_average_linkage
 from comparison_hc.evaluation._candidates import candidate, fit
 from comparison_hc.flat import adds3, adds4
 from comparison_hc.hierarchical import kernel_average_linkage, planted_hierarchy
@@ -134,3 +135,66 @@ def test_the_benchmark_continues(tmp_path):
     assert without_seconds(path.read_text(encoding="utf-8")) == without_seconds(whole)
     human.main(words)
     assert path.read_text(encoding="utf-8").count("\n") == len(lines)
+
+
+def test_what_the_benchmark_holds_out():
+    "Rows about one question, or by one person, go together; of threes, whichever object was chosen."
+    human = load("human")
+    rows = Triplets([[0, 1, 2], [0, 2, 1], [1, 0, 2], [2, 1, 0], [0, 1, 2], [3, 1, 2]], respondents=list("aabbca"))
+    together = {
+        ("comparisons", "answers"): "abcdef",
+        ("comparisons", "questions"): "aabcad",
+        ("odd-one-out", "questions"): "aaaaab",
+        ("central", "questions"): "aaaaab",
+        ("odd-one-out", "people"): "aabbca",
+    }
+    for (kind, by), expected in together.items():
+        labels = human.units(rows, kind, by)
+        assert [[a == b for b in labels] for a in labels] == [[a == b for b in expected] for a in expected]
+    assert human.units(rows.take([0, 2, 5]), "comparisons", "questions") is None
+    assert human.units(Triplets(rows.array), "comparisons", "people") is None
+    labels = np.random.default_rng(0).integers(0, 40, 300)
+    for number in range(5):
+        held = human.held_out(labels, number)
+        assert len(set(labels[held])) == 8 and not set(labels[held]) & set(labels[~held])
+
+
+STAND_IN = """
+from time import process_time
+class SOE:
+    def __init__(self, n_components, random_state):
+        assert n_components == 2
+    def fit(self, rows, n_objects):
+        began = process_time()
+        while process_time() < began + 0.3:
+            pass
+        assert n_objects == 12 and rows.shape[1] == 3
+        self.embedding_ = __import__("numpy").array({places})
+        return self
+STE = TSTE = CKL = GNMDS = FORTE = OENN = LORE = SOE
+"""
+
+
+def test_the_benchmark_takes_files_and_rivals(tmp_path, monkeypatch, capsys):
+    "A file, an absent one, and a stand-in of cblearn: its points are linked, its seconds count."
+    human, path, out = load("human"), tmp_path / "a.csv", tmp_path / "h.csv"
+    places = np.random.default_rng(1).normal(size=(12, 2))
+    similarity = -((places[:, None] - places) ** 2).sum(axis=2)
+    Triplets(all_answers(similarity)).to_csv(path)
+    (tmp_path / "cblearn").mkdir()
+    (tmp_path / "cblearn" / "__init__.py").touch()
+    (tmp_path / "cblearn" / "embedding.py").write_text(STAND_IN.replace("{places}", str(places.tolist())))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    human.main([*map(str, (path, tmp_path / "absent.csv")), "--splits", "1", "--by", "answers", "--out", str(out)])
+    skipped = [line for line in capsys.readouterr().err.splitlines() if "is skipped" in line]
+    assert len(skipped) == 1 and "absent.csv" in skipped[0]
+    found = {row["model"]: row for row in csv.DictReader(out.open(encoding="utf-8"))}
+    answers, kind = human.answers_of(str(path))
+    answers = answers.take(np.random.default_rng(0).permutation(len(answers)))
+    held = human.held_out(human.units(answers, kind, "answers"), 0)
+    expected = human.graded(embedding_average_linkage(places, "euclidean"), answers.take(held))
+    rivals = [row for model, row in found.items() if model.startswith("cblearn")]
+    assert len(rivals) >= 5 and {row["agreement"] for row in rivals} == {f"{expected:.4f}"}
+    assert all(0.3 <= float(row["seconds"]) < 3 for row in rivals)
+    monkeypatch.setattr(human, "ask", lambda python, *words: [])
+    assert human.rivals_of("python") == {} and "cblearn is left out" in capsys.readouterr().err
