@@ -181,6 +181,9 @@ def test_numbers_in_prose():
     }
     assert mentions("N20's Theorem 1 and figures S.1–S.3", "F19") == {"Figure S.1", "Figure S.2", "Figure S.3"}
     assert mentions("Figure 2a, Figure 21", "N20") == {"Figure 2a", "Figure 21"}
+    assert theory_index.OWN_FIGURE.sub("", "*Figure 1 (figure 3 of the paper).* F19, Figure S.2") == (
+        "*1 (figure 3 of the paper).* F19, Figure S.2"
+    )
 
 
 @pytest.mark.parametrize("paper", theory_index.FOLDER)

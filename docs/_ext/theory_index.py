@@ -22,6 +22,7 @@ NAMED = re.compile(
     rf"(?P<first>{NUMBER})(?P<rest>(?:(?:,? and |, | to |–){NUMBER})*)",
     re.IGNORECASE,
 )
+OWN_FIGURE = re.compile(r"(?<!\d\d )(?<!\d\d, )\bFigures? (?=[\dS])")  # a page's own: those of papers are "figure 2"
 RESULT = re.compile(
     r"^([✓✗]) ([^·]+) · (\w\d\d) (.+) · (\w+) · ([^·]+), (?:margin (\S+) over [\d,]+ rows|.*), [\d.]+ s$"
 )
@@ -86,6 +87,7 @@ def discussed_on(paper):
         text = page.text
         if not page.name.startswith(f"{FOLDER[paper]}/") and f"_{paper.lower()}_" not in page.name:
             text = " ".join(named[0] for named in NAMED.finditer(text) if (named["paper"] or "")[:3] == paper)
+        text = OWN_FIGURE.sub("", text)
         for item in mentions(text, paper):
             found.setdefault(item, []).append(page)
     return found
