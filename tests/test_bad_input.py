@@ -43,7 +43,7 @@ from comparison_hc.flat import gaussians
 from comparison_hc.hierarchical import single_linkage
 from comparison_hc.link import learn_linkage
 from comparison_hc.oracles import SimilarityOracle, most_similar_pair, run, sample_triplets
-from comparison_hc.reproduce.engine import ExperimentError
+from comparison_hc.reproduce.experiments import ExperimentError
 
 AREAS = "comparisons oracles dendrogram metrics datasets methods adaptive flat hierarchical link evaluation elicitation"
 N, NAN, INF = 6, float("nan"), float("inf")

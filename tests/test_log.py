@@ -116,7 +116,7 @@ def test_old_runs(old, monkeypatch):
 
 def test_old_runs_of_functions_that_moved(tmp_path):
     "A journal names the function by the module in which the first edition had it."
-    from comparison_hc.reproduce.engine import RunJournal
+    from comparison_hc.reproduce.experiments import RunJournal
 
     about = dict(version=1, seed=0, paired=[])
     header = {"format": "comparison_hc experiment", "function": "comparison_hc.reproduce_2020_link.some_run", **about}

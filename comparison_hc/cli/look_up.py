@@ -119,7 +119,7 @@ def reproduce_command(args):
     "List the figures, or redo one: its claims on the screen, its summary and its picture in the folder."
     from comparison_hc.core.io import is_file_name
     from comparison_hc.reproduce.claims import find_reproductions, reproduce
-    from comparison_hc.reproduce.engine import ExperimentError
+    from comparison_hc.reproduce.experiments import ExperimentError
 
     if args.name is None:
         return _list_reproductions(find_reproductions())

@@ -10,8 +10,7 @@ from pathlib import Path
 from ..checks import markdown_table, number_text
 from ..core.io import atomic_write, is_file_name
 from ..core.validation import require
-from .engine import plain_scalar
-from .experiments import run_experiment
+from .experiments import plain_scalar, run_experiment
 
 HOLDS, FAILS, BY_CONSTRUCTION, NOT_COMPARABLE = "holds", "does not hold", "by construction", "not comparable"
 VERDICTS = (HOLDS, FAILS, BY_CONSTRUCTION, NOT_COMPARABLE)

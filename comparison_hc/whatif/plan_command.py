@@ -246,7 +246,7 @@ def plan_command(args):
     "Plan a study, or collect its answers."
     import sys
 
-    from comparison_hc.reproduce.engine import ExperimentError
+    from comparison_hc.reproduce.experiments import ExperimentError
     from comparison_hc.whatif.needs import interval_words
     from comparison_hc.whatif.study import assumptions, plan_sentences, plan_study
 

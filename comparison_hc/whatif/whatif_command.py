@@ -94,7 +94,7 @@ def whatif_command(args):
     "Make the sweep, say what it means, write the files."
     import sys
 
-    from comparison_hc.reproduce.engine import ExperimentError
+    from comparison_hc.reproduce.experiments import ExperimentError
     from comparison_hc.whatif.sweep import whatif
 
     given, target = check_words(args), getattr(args, "target", None)
