@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import io
 import json
 import os
 import re
@@ -289,3 +290,10 @@ def refused(capsys, *words):
     code, out, err = run(capsys, *words)
     assert code == 2 and out == "" and err.count("\n") == 1 and err.startswith("comparison-hc: "), err
     return err
+
+
+def picture_codes(uri):
+    "The codes of a picture of a dashboard: one per pixel."
+    from PIL import Image
+
+    return np.asarray(Image.open(io.BytesIO(base64.b64decode(uri.partition(",")[2]))))

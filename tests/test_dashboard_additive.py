@@ -1,14 +1,11 @@
-"The dashboard of three pictures: worlds, models and words by definition, and the page in headless Chromium."
+"The dashboard of three pictures: worlds, models and words by definition."
 
 import json
 import re
 
 import numpy as np
 import pytest
-from shared import live_page
-from test_dashboard_browser import Page
 
-from comparison_hc.core.validation import InputError
 from comparison_hc.dashboards import AdditiveSettings, additive_data
 from comparison_hc.dashboards.additive import WORLDS, draw_world, fitted_models
 from comparison_hc.dashboards.additive_page import additive_events
@@ -88,31 +85,3 @@ def test_more_answers_bring_the_tree_to_the_ceiling():
         found = [additive_data(AdditiveSettings(answers=answers, seed=seed)) for seed in range(4)]
         gaps.append(np.mean([each["additive tree"][1] - each["ceiling"][1] for each in found]))
     assert gaps[1] < 0.02 < gaps[0]
-
-
-@pytest.mark.parametrize("wrong", [dict(world="a ring"), dict(n=6), dict(answers=10), dict(noise=0.0), dict(seed=-1)])
-def test_settings_that_cannot_be(wrong):
-    with pytest.raises(InputError, match="must be"):
-        AdditiveSettings(**wrong)
-
-
-# in a browser
-
-
-class AdditivePage(Page):
-    "A page with this dashboard."
-
-    values = AdditiveSettings.values("live")
-
-
-live = live_page(AdditivePage, "additive")
-
-
-def test_a_move_shows_other_pictures_soon(live):
-    picture = live.page.locator("[data-show=tree]").inner_html
-    found = live.timed_moves("answers", "[data-show=tree]", ["ArrowLeft"] * 4 + ["ArrowRight"] * 4, picture)
-    assert len(set(found)) == 5
-    live.choose("world", "two additive trees")
-    words = events_of(world="two additive trees")["show"]["words"]
-    assert live.text("[data-show=words]") == words
-    live.choose("world", "an additive tree")

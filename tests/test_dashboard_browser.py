@@ -178,14 +178,6 @@ def test_the_first_picture_is_the_pure_functions(live):
     assert live.page.evaluate("() => document.querySelector('.chc-map').naturalWidth") == 64
 
 
-def test_twenty_moves_by_keyboard(live):
-    "Every move changes the picture, without building it again."
-    first, kept = live.picture(), ".chc-map, .chc-tree-svg, tr[data-method], .chc-aari, [data-show=measure] svg"
-    assert len({first, *live.timed_moves("snr", kept, 20 * ["ArrowRight"], live.picture, 3000)}) == 21
-    assert live.text(".chc-slider[data-name=snr] output") == "3" and live.marks() >= 21
-    assert {name: text for name, text in live.aari().items() if text} == shown(PlantedSettings(snr=3.0))
-
-
 def test_boxes_and_buttons(live):
     live.page.locator("input[aria-label='run 4–AL–I5']").check()
     live.done()
@@ -216,18 +208,6 @@ def test_the_curve_along_another_slider(live):
     live.choose("against", "δ/σ")
     assert live.marks() == along
     live.press("snr", "ArrowLeft")
-
-
-def test_an_extreme_shows_its_sentence(live):
-    "Which sentence belongs to which extreme is tested without a browser."
-    for name in ("n_pure", "n_levels"):
-        live.put(name, 1, wait=False)
-    live.done()
-    assert "Two objects make one pair" in live.notes()
-    for name in ("n_pure", "n_levels", "snr", "p"):
-        live.put(name, getattr(PlantedSettings, name), wait=False)
-    live.done()
-    assert live.notes() == "" and "Traceback" not in live.page.inner_text("body")
 
 
 def test_progress_is_shown_and_stale_work_is_dropped(live):

@@ -4,11 +4,14 @@ What a page shows, and whether it is right, is tested in the file of the page.
 """
 
 import json
+import re
 from dataclasses import fields
+from xml.etree import ElementTree
 
+import pandas as pd
 import pytest
 from shared import answered_page
-from test_dashboard_browser import Page
+from test_dashboard_browser import Page, saved
 from test_dashboards import LIVE, SAVED, sent_by
 
 from comparison_hc import InputError
@@ -37,6 +40,10 @@ TOGETHER = {  # values that do not fit each other, and what is said
 SCROLLING = (
     "() => [...document.querySelectorAll('.chc-main > *')].filter(e => e.scrollWidth > e.clientWidth + 1).length"
 )
+SHOWN = """() => Object.fromEntries([...document.querySelectorAll('.chc-main [data-show]')]
+    .filter(e => !e.closest('[data-show=measure]') && !e.dataset.show.startsWith('measure'))
+    .map((e, i) => [e.dataset.show + i, e.src || e.getAttribute('aria-label') || e.innerHTML]))"""
+MOVED = dict(planted="snr", flat="epsilon", step="seed", link="task", plan="people", additive="answers")  # by a key
 ALIEN = (None, "no such", [], ["no such"], {}, -1, 10**9, float("nan"))  # at least some are no value of any control
 
 
@@ -122,26 +129,82 @@ def test_the_widget_answers_messages(name):
     assert {event["number"] for event in sent[2:]} == {"v:2"} and sent[-1]["kind"] == "done" and len(sent) > 3
 
 
-@pytest.mark.parametrize("name", LIVE)
-def test_the_page_fits_every_window_and_is_reached_with_tab(name, browser, tmp_path):
-    page_of = find_dashboard(name)
-    with answered_page(Page, browser, name, tmp_path, **page_of.small) as page:
-        for width in (1280, 800, 390):
-            page.page.set_viewport_size(dict(width=width, height=900))
-            page.page.wait_for_timeout(300)
-            assert page.sticking_out(".chc-main > *, .chc-main svg, .chc-slider, .chc-choice") == [], width
-            assert width < 800 or page.page.evaluate(SCROLLING) == 0, width
-            page.page.locator(".chc-more summary").scroll_into_view_if_needed()  # the last line
-            box = page.page.locator(".chc-more summary").bounding_box()
-            assert 0 <= box["y"] and box["y"] + box["height"] <= 901
-        controls = {each.metadata["label"] for each in fields(page_of.settings) if each.metadata["label"]}
-        page.page.evaluate("() => document.activeElement.blur()")
-        reached = []
-        for _ in range(50):
-            page.page.keyboard.press("Tab")
-            label = "() => document.activeElement.labels?.[0]?.firstChild.data.trim()"
-            reached.append(page.page.evaluate(label))
-        assert controls <= set(reached)
-        for slider in page.page.locator(".chc-slider[data-name]:has(input[data-texts])").all():
-            assert slider.locator("input").get_attribute("aria-valuetext") == slider.locator("output").inner_text()
+@pytest.fixture(scope="module", params=LIVE)
+def opened(request, browser, tmp_path_factory):
+    "(what is known of a page, the page in Chromium as it begins in a browser)."
+    page_of = find_dashboard(request.param)
+    folder = tmp_path_factory.mktemp(request.param)
+    kind = type("AnyPage", (Page,), dict(values=page_of.settings.values("live")))
+    with answered_page(kind, browser, request.param, folder, **page_of.small) as page:
+        yield page_of, page
         assert "Traceback" not in page.page.inner_text("body") and page.complaints == []
+
+
+def test_a_key_shows_another_picture_soon_and_the_way_back_the_same_one(opened):
+    "Nothing is built again: only contents change."
+    page_of, page = opened
+    before = page.page.evaluate(SHOWN)
+    seen = lambda: page.page.evaluate(SHOWN)
+    there, back = page.timed_moves(
+        MOVED[page_of.name], ".chc-main figure, .chc-chart svg, .chc-map", ["ArrowRight", "ArrowLeft"], seen
+    )
+    assert there != before == back
+    assert f"{MOVED[page_of.name]}=" in page.page.url
+
+
+def test_a_thing_to_try_is_shown_with_its_words_and_reset_is_the_beginning(opened):
+    page_of, page = opened
+    begin = page.page.evaluate(SHOWN)
+    tried = page_of.tries[0]
+    page.page.locator("[data-preset]", has_text=re.compile(f"^{re.escape(tried.name)}$")).click()
+    page.done()
+    assert tried.words in page.notes() and page.page.evaluate(SHOWN) != begin
+    assert all(f"{name}=" in page.page.url for name in tried.changed)
+    page.page.locator("[data-preset]", has_text="reset").click()
+    page.done()
+    assert page.page.evaluate(SHOWN) == begin
+
+
+def test_values_that_do_not_fit_are_a_sentence_until_one_is_moved(opened):
+    page_of, page = opened
+    for wrong, says in TOGETHER[page_of.name]:
+        if all(value in page.values[name] for name, value in wrong.items()):
+            for name, value in wrong.items():
+                page.put(name, value, wait=False)
+            page.done()
+            assert says in page.notes() and page.page.locator(".chc-void").count() == 1
+            page.page.locator("[data-preset]", has_text="reset").click()
+            page.done()
+            assert page.page.locator(".chc-void").count() == 0
+
+
+def test_what_is_saved_is_a_picture_a_table_and_the_code(opened, tmp_path):
+    page_of, page = opened
+    picture = ElementTree.parse(saved(page, "svg", tmp_path)).getroot()
+    assert picture.tag == "{http://www.w3.org/2000/svg}svg" and page_of.title in "".join(picture.itertext())
+    assert saved(page, "png", tmp_path).read_bytes().startswith(b"\x89PNG")
+    rows = pd.read_csv(saved(page, "csv", tmp_path))
+    assert len(rows) > 0 and not rows.duplicated().any()
+    assert f"{page_of.name}_data(settings)" in saved(page, "py", tmp_path).read_text(encoding="utf-8")
+
+
+def test_the_page_fits_every_window_and_is_reached_with_tab(opened):
+    page_of, page = opened
+    for width in (1280, 800, 390):
+        page.page.set_viewport_size(dict(width=width, height=900))
+        page.page.wait_for_timeout(300)
+        assert page.sticking_out(".chc-main > *, .chc-main svg, .chc-slider, .chc-choice") == [], width
+        assert width < 800 or page.page.evaluate(SCROLLING) == 0, width
+        page.page.locator(".chc-more summary").scroll_into_view_if_needed()  # the last line
+        box = page.page.locator(".chc-more summary").bounding_box()
+        assert 0 <= box["y"] and box["y"] + box["height"] <= 901
+    controls = {each.metadata["label"] for each in fields(page_of.settings) if each.metadata["label"]}
+    page.page.evaluate("() => document.activeElement.blur()")
+    reached = []
+    for _ in range(50):
+        page.page.keyboard.press("Tab")
+        label = "() => document.activeElement.labels?.[0]?.firstChild.data.trim()"
+        reached.append(page.page.evaluate(label))
+    assert controls <= set(reached)
+    for slider in page.page.locator(".chc-slider[data-name]:has(input[data-texts])").all():
+        assert slider.locator("input").get_attribute("aria-valuetext") == slider.locator("output").inner_text()

@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from shared import picture_codes
 
 from comparison_hc.comparisons import comparison_components
 from comparison_hc.dashboards.flat import FlatInstance, FlatSettings, flat_data
 from comparison_hc.dashboards.flat_page import flat_events
-from comparison_hc.dashboards.pictures import read_png, shades
+from comparison_hc.dashboards.pictures import shades
 from comparison_hc.flat.planted import sample_comparisons
 from comparison_hc.flat.sdp import cluster_matrix, sdp_lambda
 from comparison_hc.metrics import adjusted_rand_index
@@ -55,14 +56,14 @@ def test_the_page_gets_the_answers_of_the_methods():
     off = ~np.eye(60, dtype=bool)
     assert (float(sent["data-low"]), float(sent["data-high"])) == (S[off].min(), S[off].max())
     assert sent["answers"].startswith(f"{settings.n_answers:,} of {settings.n_questions:,} ")
-    drawn = read_png(sent["data"]["src"]).astype(int)
+    drawn = picture_codes(sent["data"]["src"]).astype(int)
     error = np.abs(drawn[off] / 254 * np.ptp(S[off]) + S[off].min() - S[off]).max()
     assert error <= 0.5 / 254 * np.ptp(S[off]) + 1e-9
     data = flat_data(settings)
     labels = data["result"].labels
     assert adjusted_rand_index(instance.model.labels, labels) == data["ari"] == 1 and data["k_hat"] == 2
     assert (result["k-hat"], result["ari"]) == ("2 found, 2 planted", "1.000: all clusters")
-    solution = read_png(result["solution"]["src"])
+    solution = picture_codes(result["solution"]["src"])
     assert set(np.unique(solution)) == {0, 254} and np.array_equal(solution > 0, cluster_matrix(labels) > 0)
     lam = sum(data["certified"]) / 2
     solved = sdp_lambda(S, lam, tol=1e-7, certificate=False)  # by iteration, without the proof
@@ -78,7 +79,7 @@ def test_an_x_that_is_no_partition_is_sent_as_shades():
     assert "iteration" in show["proof"] and data["certified"] is None and data["result"].solution.n_iter > 0
     assert next(bar for bar in show["prices"]["rows"]["prices"] if bar["row"].startswith("found"))["words"] == "none"
     high = data["result"].X.max()
-    X = read_png(show["solution"]["src"]) / 254 * high
+    X = picture_codes(show["solution"]["src"]) / 254 * high
     assert np.abs(X.sum(axis=1) - 1).max() < 0.5 / 254 * high * 60 + 1e-6  # X1 = 1, up to shades
     rows = {row["k"]: row["objective"] for row in show["objective"]["rows"]["objective"]}
     assert max(rows.values()) == rows[data["k_hat"]]

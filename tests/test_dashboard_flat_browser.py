@@ -47,17 +47,6 @@ def test_the_first_picture_is_the_pure_functions(live):
     assert live.page.evaluate("() => [...document.querySelectorAll('.chc-map')].map(c => c.naturalWidth)") == [200, 200]
 
 
-def test_twenty_moves_by_keyboard_where_the_certificate_applies(live):
-    "At n = 200: every move changes the pictures, without building them again."
-    keys = ["ArrowLeft"] * 5 + ["ArrowRight"] * 10 + ["ArrowLeft"] * 5
-    seen = lambda: (live.text(".chc-slider[data-name=a] output"), live.picture(), live.fact("proof"))
-    found = set(live.timed_moves("a", ".chc-map, .chc-chart svg, .chc-facts td", keys, seen))
-    # one picture for each of 4, 4.1, …, 5: the same setting, the same picture
-    assert len(found) == len({a for a, *_ in found}) == 11
-    assert {proof for *_, proof in found} == {"certificate, no iteration needed"}
-    assert live.shows(FlatSettings(**START))
-
-
 def test_lists_and_history(live):
     live.put("n", 60, wait=False)
     live.put("k", 2)
@@ -76,16 +65,6 @@ def test_lists_and_history(live):
     live.choose("every_k", "always")
     assert live.page.evaluate(hollow) > 0 and live.shows(FlatSettings(n=60, k=2, a=4.5, every_k=True))
     live.choose("every_k", "if needed")
-
-
-def test_what_cannot_be_computed_is_a_sentence(live):
-    "Which sentence belongs to which extreme is tested without a browser."
-    for name, value in dict(n=60, a=4, k=100).items():
-        live.put(name, value, wait=False)
-    live.done()
-    assert "k must be an integer from 1 to 60" in live.notes() and "Traceback" not in live.page.inner_text("body")
-    live.put("k", 2)
-    assert live.notes() == "" and not live.page.locator(".chc").evaluate("e => e.classList.contains('chc-void')")
 
 
 def test_the_iteration_is_shown_and_dropped(live):

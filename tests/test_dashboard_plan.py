@@ -1,21 +1,11 @@
-"The planner's dashboard: pure functions, events, and the page in headless Chromium, served and as a file."
+"The planner's dashboard: pure functions and events."
 
 import json
 
 import numpy as np
 import pytest
-from shared import live_page
-from test_dashboard_browser import Page
 
-from comparison_hc.dashboards.plan import (
-    REPETITIONS,
-    SIZES,
-    PlanSettings,
-    design_curves,
-    one_repetition,
-    plan_data,
-    read_off,
-)
+from comparison_hc.dashboards.plan import REPETITIONS, SIZES, PlanSettings, design_curves, one_repetition, read_off
 from comparison_hc.dashboards.plan_page import plan_event, plan_events
 from comparison_hc.whatif.designs import QUESTIONS, study_run
 
@@ -89,43 +79,3 @@ def test_the_event_says_what_the_curve_says(small):
     assert event["notes"] == []
     outside = plan_event(PlanSettings(**{**SMALL, "people": 1000, "minutes": 60}), [small])
     assert "outside of what was simulated" in outside["notes"][0]
-
-
-# in a browser
-
-
-class PlanPage(Page):
-    "A page with this dashboard."
-
-    values = PlanSettings.values("live")
-
-    def advice(self):
-        return self.text("[data-show=advice]")
-
-    def shows(self, settings):
-        "Whether the sentence and the table are those of the pure function."
-        said = {design: read["reached"] for design, (_, read) in plan_data(settings).items()}
-        best = max(said, key=said.get)
-        cells = self.page.locator("[data-show=table] tbody tr:has(td)").all_inner_texts()
-        shown = [float(row.split("\t")[1].split(" ")[0]) for row in cells]
-        near = all(abs(a - b) < 0.051 for a, b in zip(shown, said.values()))
-        return f"Best is {best}" in self.advice() and len(shown) == len(QUESTIONS) and near
-
-
-live = live_page(PlanPage, "plan")
-
-
-def test_moves_that_simulate_nothing_and_moves_that_do(live):
-    live.put("n", 12, wait=False)
-    live.put("n_levels", 1)
-    assert live.shows(PlanSettings(n=12, n_levels=1))
-    live.timed_moves("people", "[data-show=curve] svg", ["ArrowLeft"] * 3 + ["ArrowRight"] * 3, live.advice)
-    live.timed_moves("noise", "[data-show=curve] svg", ["ArrowRight", "ArrowLeft"], live.advice, 60_000)
-    assert "Means over 5 simulated studies" in live.advice()
-
-
-def test_a_setting_that_cannot_be_is_a_sentence(live):
-    live.put("n_levels", 4)
-    assert "levels must be at most 2 for 12 objects" in live.notes()
-    live.put("n_levels", 1)
-    assert live.notes() == ""

@@ -1,7 +1,7 @@
 """Move ε, δ or the number of comparisons of Perrot et al. (2020), and see when clusters are found and proved."""
 
 import warnings
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import cached_property
 from math import log, sqrt
 
@@ -208,11 +208,6 @@ class FlatInstance(Draw):
     def notes(self):
         "What a reader should know about an extreme setting: a list of sentences."
         return setting_notes(self.settings, bincount(self.sums.components()))
-
-
-def flat_draws(settings, n_draws=5):
-    "What SPUR reaches over several draws."
-    return {"SPUR": [flat_data(replace(settings, seed=seed))["ari"] for seed in range(n_draws)]}
 
 
 def flat_data(settings: FlatSettings) -> dict:

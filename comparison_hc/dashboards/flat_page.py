@@ -194,13 +194,14 @@ def measure_event(settings):
 LABELS = dict(n="n", k="k", delta="δ", a="a", epsilon="ε")
 
 
-def flat_events(settings, step=no_step, instance=None):
-    "Everything that the page shows at one setting, in the order in which it is computed."
+def flat_events(settings, step=no_step, memory=None):
+    "All that the page shows at one setting, as it is computed, from a draw that takes over what it can from the last."
     reason = why_not(settings)
     if reason:
         yield dict(kind="sentence", text=reason)
         return
-    instance = FlatInstance(settings) if instance is None else instance
+    memory = {} if memory is None else memory
+    instance = memory["draw"] = FlatInstance(settings, memory.get("draw"))
     for name in ("model", "sample", "answers", "S"):
         step(f"{settings.n_answers:,} {settings.kind} are asked")
         getattr(instance, name)
@@ -231,14 +232,12 @@ def flat_charts():
     )
 
 
-def _work(settings, step, memory):
-    "Events, from a draw that takes over what it can from the last one."
-    if why_not(settings) is None:
-        memory["draw"] = FlatInstance(settings, memory.get("draw"))
-    return flat_events(settings, step, memory.get("draw"))
-
-
 PAGE = Page(
-    settings=FlatSettings, work=_work, parts=flat_parts, charts=flat_charts, small=dict(n=60), **page_texts("flat")
+    settings=FlatSettings,
+    work=flat_events,
+    parts=flat_parts,
+    charts=flat_charts,
+    small=dict(n=60),
+    **page_texts("flat"),
 )
 flat_dashboard = PAGE.widget

@@ -10,7 +10,7 @@ from ..core.plotting import tree_layout
 from ..link.learning import LearnedLinkage, average_loss, confidence_band
 from .framework import Page, no_step, page_texts
 from .link import FAMILIES, METRICS, SHOWN, LinkSettings, all_trees, draw_task, one_curve
-from .pictures import MARKS, chart_spec, in_order, strip_picture, tree_picture
+from .pictures import chart_spec, in_order, look_channels, mark_html, strip_picture, tree_picture
 
 GRID = np.arange(1001) / 1000  # the places of the slider
 
@@ -87,11 +87,8 @@ def tree_records(task, trees, step=no_step):
 
 def key_html(names):
     "Which mark is which class."
-    marks = [f'<path d="{MARKS[shape]}" fill="{colour}"/>' for colour, shape in LOOKS]
-    return "".join(
-        f'<span><svg width="12" height="12" viewBox="-6 -6 12 12">{mark}</svg>{escape(name)}</span>'
-        for mark, name in zip(marks, names)
-    )
+    marks = [mark_html(shape, colour) for colour, shape in LOOKS]
+    return "".join(f"<span>{mark}{escape(name)}</span>" for mark, name in zip(marks, names))
 
 
 def loss_rows(settings, curve):
@@ -217,7 +214,6 @@ def cloud_chart():
     "Points: shape by class, colour by what the cluster stands for."
     import altair as alt
 
-    numbers = list(range(len(LOOKS)))
     params = [alt.param(name=name, value=1) for name in ("cx", "cy", "wide", "tall")]
     unit = "max(wide / (width - 20), tall / (height - 20))"
 
@@ -227,8 +223,8 @@ def cloud_chart():
 
     x = alt.X("x:Q", axis=None, scale=axis("x", "cx", "width"))
     y = alt.Y("y:Q", axis=None, scale=axis("y", "cy", "height"))
-    colour = alt.Fill("guess:N", legend=None).scale(domain=numbers, range=[colour for colour, _ in LOOKS])
-    shape = alt.Shape("label:N", legend=None).scale(domain=numbers, range=[shape for _, shape in LOOKS])
+    (colour,) = look_channels("guess", range(len(LOOKS)), Fill=[colour for colour, _ in LOOKS])
+    (shape,) = look_channels("label", range(len(LOOKS)), Shape=[shape for _, shape in LOOKS])
     stroke = alt.condition("datum.wrong", alt.value("#000"), alt.value("#fff"))
     width = alt.condition("datum.wrong", alt.value(1.8), alt.value(0.5))
     points = alt.Chart(alt.NamedData("points")).mark_point(size=60, opacity=1)

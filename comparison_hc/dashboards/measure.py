@@ -6,7 +6,7 @@ from functools import cache
 from importlib.resources import files
 from math import log10
 
-from .pictures import chart_spec
+from .pictures import chart_spec, look_channels
 
 
 @dataclass(frozen=True)
@@ -33,11 +33,10 @@ def measure_chart(axes, others, value, title, series, height=175):
     "A measure along one of the axes; rows of `lines`, `bounds` and `visits` come later, and so does the axis."
     import altair as alt
 
-    names = [each["name"] for each in series]
+    names, colours, shapes = ([each[part] for each in series] for part in ("name", "colour", "shape"))
     dashes = [[5, 3] if each.get("dashed") else [1, 0] for each in series]
-    colour = alt.Color("series:N", legend=None).scale(domain=names, range=[each["colour"] for each in series])
-    shape = alt.Shape("series:N", legend=None).scale(domain=names, range=[each["shape"] for each in series])
-    dash = alt.StrokeDash("series:N", legend=None).scale(domain=names, range=dashes)
+    looks = dict(Color=colours, Shape=shapes, StrokeDash=dashes)
+    colour, shape, dash = look_channels("series", names, **looks)
     first = dict(against=axes[0].setting, at={}, places=[0, 1], texts=["", ""], now=0, solid=1)
     params = [alt.param(name=name, value=what) for name, what in first.items()]
     ends = dict(domainMin=alt.ExprRef("places[0]"), domainMax=alt.ExprRef("places[length(places) - 1]"))

@@ -3,9 +3,7 @@
 import base64
 import json
 import zlib
-from contextlib import suppress
 from functools import lru_cache
-from hashlib import sha256
 from importlib import import_module
 from importlib.resources import files
 from string import Template
@@ -33,24 +31,11 @@ def compiled():
 
 @lru_cache(maxsize=1)
 def vega_library():
-    "Vega, which comes with vl-convert; made once and kept. Raises `InputError` without it."
+    "Vega, which comes with vl-convert; made once, in about a second. Raises `InputError` without it."
     if "library" in compiled():
         return compiled()["library"]
-    from comparison_hc.core.io import atomic_write
-    from comparison_hc.evaluation._dataset_files import cache_folder
-
-    vl_convert = needed("vl_convert", "a page with charts")
-    wanted = "globalThis.comparisonCharts = vegaEmbed;"
-    place = cache_folder() / f"vega-{vl_convert.__version__}-{sha256(wanted.encode()).hexdigest()[:8]}.js"
-    with suppress(OSError):
-        digest, _, content = place.read_bytes().partition(b"\n")
-        if digest == sha256(content).hexdigest().encode():
-            return content.decode()
-    text = f"if (!globalThis.comparisonCharts) {{ {vl_convert.javascript_bundle(wanted)} }}"
-    with suppress(OSError, InputError):
-        place.parent.mkdir(parents=True, exist_ok=True)
-        atomic_write(place, sha256(text.encode()).hexdigest().encode() + b"\n" + text.encode())
-    return text
+    bundle = needed("vl_convert", "a page with charts").javascript_bundle("globalThis.comparisonCharts = vegaEmbed;")
+    return f"if (!globalThis.comparisonCharts) {{ {bundle} }}"
 
 
 def import_extra(name):

@@ -16,13 +16,6 @@ def png_picture(codes, palette):
     return "data:image/png;base64," + base64.b64encode(file.getvalue()).decode("ascii")
 
 
-def read_png(uri):
-    "The inverse of `png_picture`: the codes."
-    from PIL import Image
-
-    return np.asarray(Image.open(BytesIO(base64.b64decode(uri.partition(",")[2]))))
-
-
 RAMP = np.array([(248, 250, 252), (164, 201, 229), (52, 122, 183), (6, 36, 82)])
 NO_VALUE = (226, 226, 226)
 _place = np.linspace(0, len(RAMP) - 1, 255)
@@ -127,6 +120,20 @@ def chart_spec(chart):
     text = dict(labelFontSize=12, titleFontSize=12, titleFontWeight="normal", labelColor="#444", titleColor="#444")
     chart = chart.configure_axis(**text, gridColor="#dfe3e6", domain=False, ticks=False, labelPadding=6)
     return chart.configure_legend(labelFontSize=12).configure_view(stroke=None).to_dict()
+
+
+def look_channels(field, names, **looks):
+    "A channel without a legend for each look, such as Color=colours, in the order of the names."
+    import altair as alt
+
+    channels = {kind: getattr(alt, kind)(f"{field}:N", legend=None) for kind in looks}
+    return [channels[kind].scale(domain=list(names), range=list(each)) for kind, each in looks.items()]
+
+
+def mark_html(shape, colour):
+    "A mark as the charts draw it, to stand in a line of text."
+    mark = f'<path d="{MARKS[shape]}" fill="{colour}"/>'
+    return f'<svg viewBox="-6 -6 12 12" width="12" height="12" aria-hidden="true">{mark}</svg>'
 
 
 MARKS = {  # shapes, by their names in Vega

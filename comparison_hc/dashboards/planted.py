@@ -1,6 +1,6 @@
 """Move δ/σ or p of the model of Ghoshdastidar et al. (2019), and see at once which methods find the tree."""
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import cached_property
 from math import inf, isinf
 
@@ -207,13 +207,6 @@ def method_result(instance, method, step=no_step):
     tree, comparisons = instance.tree(method, step)
     aari = average_ari(instance.model.levels, tree)
     return dict(aari=round(aari, 6), comparisons=int(comparisons), why=None, tree=tree)
-
-
-def planted_draws(settings, n_draws=5):
-    "What the methods reach over several draws."
-    draws = [planted_data(replace(settings, seed=seed))["aari"] for seed in range(n_draws)]
-    found = {method: [each[method] for each in draws if each[method] is not None] for method in settings.methods}
-    return {method: values for method, values in found.items() if values}
 
 
 def planted_data(settings: PlantedSettings) -> dict:

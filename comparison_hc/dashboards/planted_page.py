@@ -8,10 +8,10 @@ import numpy as np
 
 from comparison_hc.dashboards.pictures import (
     CLUSTERS,
-    MARKS,
     heat_figure,
     heat_map,
     in_order,
+    mark_html,
     shades,
     strip_picture,
     tree_picture,
@@ -171,9 +171,10 @@ def row_show(method, result=None):
     return {f"bar {method}": bar, f"aari {method}": number, f"count {method}": count}
 
 
-def planted_events(settings, step=no_step, instance=None):
-    "Everything that the page shows at one setting, in the order in which it is computed."
-    instance = PlantedInstance(settings) if instance is None else instance
+def planted_events(settings, step=no_step, memory=None):
+    "All that the page shows at one setting, as it is computed, from a draw that takes over what it can from the last."
+    memory = {} if memory is None else memory
+    instance = memory["draw"] = PlantedInstance(settings, memory.get("draw"))
     yield model_event(instance)
     numbers, cuts = axis_html(settings)
     yield dict(kind="notes", notes=setting_notes(settings), show={"tree-axis": numbers, "cuts": cuts})
@@ -199,12 +200,12 @@ def method_rows(start):
         name = look["name"]
         run = " checked" * (name in start.methods)
         drawn = " checked" * (name == start.drawn)
-        mark = f'<path d="{MARKS[look["shape"]]}" fill="{look["colour"]}"/>'
+        mark = mark_html(look["shape"], look["colour"])
         box = f'type="checkbox" data-setting="methods" value="{name}" aria-label="run {name}"{run}'
         button = f'type="radio" name="chc-{{view}}-drawn" data-setting="drawn" data-box="methods" value="{name}"'
         rows.append(f"""<tr data-method="{name}" title="{ABOUT[name]}">
 <td><input {box}></td><td><input {button} aria-label="draw the tree of {name}"{drawn}></td>
-<td class="chc-name"><svg viewBox="-6 -6 12 12" width="12" height="12" aria-hidden="true">{mark}</svg> {name}</td>
+<td class="chc-name">{mark} {name}</td>
 <td class="chc-fades"><span class="chc-track"><span data-show="bar {name}"></span></span>
 <span class="chc-aari" data-show="aari {name}"></span></td>
 <td class="chc-number" data-show="count {name}"></td></tr>""")
@@ -228,15 +229,9 @@ def planted_charts():
     return dict(measure=measure_chart(AXES, ("n_pure", "n_levels"), "aari", "AARI", SERIES))
 
 
-def _work(settings, step, memory):
-    "Events, from a draw that takes over what it can from the last one."
-    memory["draw"] = PlantedInstance(settings, memory.get("draw"))
-    return planted_events(settings, step, memory["draw"])
-
-
 PAGE = Page(
     settings=PlantedSettings,
-    work=_work,
+    work=planted_events,
     parts=planted_parts,
     charts=planted_charts,
     stored=dict(methods=planted_methods),

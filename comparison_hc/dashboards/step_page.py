@@ -5,7 +5,7 @@ from math import log2
 
 from ..core.plotting import tree_layout
 from .framework import Page, no_step, page_texts
-from .pictures import MARKS, chart_spec, edges
+from .pictures import MARKS, chart_spec, edges, look_channels
 from .step import LETTERS, StepSettings, chart_lines, watch
 
 
@@ -186,17 +186,15 @@ def cost_chart():
     "Questions against n."
     import altair as alt
 
-    numbers = list(range(len(LOOKS)))
     power = "'10' + (datum.value < 1e5 ? '⁴' : datum.value < 1e7 ? '⁶' : '⁸')"
     x_axis = alt.Axis(values=[4, 16, 64, 256, 1024], format="d")
     label = f"datum.value < 1e3 ? format(datum.value, 'd') : {power}"
     y_axis = alt.Axis(values=[1, 1e2, 1e4, 1e6, 1e8], labelExpr=label)
     x = alt.X("n:Q", title="items n", axis=x_axis).scale(type="log", base=2, domain=[3, 1024], nice=False)
     y = alt.Y("q:Q", title="questions in all", axis=y_axis).scale(type="log", domain=[1, 10**8.4], nice=False)
-    colour = alt.Color("line:N", legend=None).scale(domain=numbers, range=[colour for colour, *_ in LOOKS])
-    dash = alt.StrokeDash("line:N", legend=None).scale(domain=numbers, range=[dash for _, dash, _ in LOOKS])
-    shapes = [shape or "circle" for *_, shape in LOOKS]
-    shape = alt.Shape("line:N", legend=None).scale(domain=numbers, range=shapes)
+    colours, dashes, shapes = zip(*((colour, dash, shape or "circle") for colour, dash, shape in LOOKS))
+    looks = dict(Color=colours, StrokeDash=dashes, Shape=shapes)
+    colour, dash, shape = look_channels("line", range(len(LOOKS)), **looks)
     lines = alt.Chart(alt.NamedData("lines"))
     marks = lines.transform_filter("!datum.bound").mark_point(filled=True, size=60, opacity=1)
     here = alt.Chart(alt.NamedData("here")).transform_filter("datum.q > 0")

@@ -66,8 +66,6 @@ class LatestOnly:
         self.work = work
         self.publish = publish
         self.show_after = show_after
-        self.n_finished = 0
-        self.n_dropped = 0
         self._changed = threading.Condition()
         self._waiting = None
         self._busy = False
@@ -81,7 +79,6 @@ class LatestOnly:
     def submit(self, number, settings):
         "Answer this request next, and none that came before."
         with self._changed:
-            self.n_dropped += self._waiting is not None
             self._waiting = (number, settings)
             self._changed.notify_all()
         if self._in_loop and (self._turns is None or self._turns.done()):
@@ -127,9 +124,8 @@ class LatestOnly:
             self._busy = True
         try:
             yield from self._answer(number, settings)
-            self.n_finished += 1
         except Superseded:
-            self.n_dropped += 1
+            pass
         finally:
             with self._changed:
                 self._busy = False
