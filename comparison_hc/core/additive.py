@@ -832,7 +832,10 @@ def choose(statements, people, rates, lapses, n_trees, rng, max_trees, share, pr
     fit = other if regraft else fit
     best = losses(fit, spread)
     while len(fit.parents) < (max_trees if n_trees == "auto" else n_trees):
-        more = grow(train, len(fit.parents) + 1, rate, rng, fit, progress, regraft)
+        more = with_new_tree(train, fit, rate, rng, progress, regraft)
+        if n_trees == "auto" and not count @ losses(more, spread) < count @ best:
+            break
+        more = from_random_trees(train, more, rate, rng, progress, regraft)
         found = losses(more, spread)
         if n_trees == "auto" and not is_better(found, best):
             break
