@@ -111,7 +111,7 @@ def answer_table(n, trees):
 @check("A18", "Proposition 2.2", kind="exact enumeration")
 def all_answers_tell_the_tree(quick=True):
     r"""$\mathcal T\equiv\mathcal T'$ if and only if the answers to all $\binom n3$ triplets agree; and no triplet can
-    be spared
+    be left out
 
     Different lists of answers against (2n − 3)!!, with all triplets and with all but one; and those of the package.
     """
@@ -180,7 +180,7 @@ def ways_to_form_quartets(n):
 @check("A18", "Theorem 2.3, step", kind="exact enumeration")
 def triplets_inside_fours(quick=True):
     r"""A triplet lies in a given cluster of four with probability $\frac{24}{n(n-1)(n-2)}$, and only such a triplet
-    tells how the cluster is cut
+    determines how the cluster is divided
 
     Step 2 on all full trees of four and eight items; step 3 by counting trees, and partitions for more items.
     """
@@ -216,7 +216,8 @@ def few_triplets_fail(quick=True, rng=0):
     than $\frac{(1-\delta)}{24}n(n-1)(n-2)$ the algorithm fails with probability more than $\delta$; they tell how
     $\frac{6k}{(n-1)(n-2)}$ clusters of four are cut, on average and at most
 
-    Exact success of the best of several random sets of triplets about eight items; and clusters of four told.
+    Exact success of the best of several random sets of triplets about eight items; and the
+    clusters of four that they determine.
     """
     seed, rng = rng, as_rng(rng)
     trees = full_hierarchies(8)
@@ -296,8 +297,8 @@ def misleading_questions(n):
 
 @check("A18", "Proposition 2.4", kind="exact enumeration")
 def a_pivot_tells_the_side(quick=True):
-    r"""The answer to $\{x_L,x_R,x\}$ says whether $x$ belongs in $\mathcal T_L^v$, in $\mathcal T_R^v$ or in
-    $\overline{\mathcal T}^v$, whatever $x_L$ and $x_R$ stand for the two sides
+    r"""The answer to $\{x_L,x_R,x\}$ determines whether $x$ belongs in $\mathcal T_L^v$, in $\mathcal T_R^v$ or in
+    $\overline{\mathcal T}^v$, for every choice of $x_L$ and $x_R$ on the two sides
 
     Every tree, item x, pivot, x_L and x_R: answers that point to another part than that of x's sibling.
     """

@@ -536,7 +536,7 @@ def pieces_table(quick=True, rng=0):
 
 @check("L20", "section 3, pieces", kind="deterministic")
 def pieces_are_few(quick=True, rng=0):
-    """The number of pieces is below $n^2/4$, where $n^8$ candidates are feared; it grows faster than $n$ and slower
+    """The number of pieces is below $n^2/4$, although there are $n^8$ candidates; it grows faster than $n$ and slower
     than $n^{2.75}$, for every distribution. On a small task it is the number of leaves that Algorithms 4 and 5 find
 
     Pieces against n²/4, the power of n by which they grow, and the paper's way; one task a size.

@@ -233,7 +233,7 @@ def same_order(block, rng):
 
 @check("L20", "Definition 1", kind="exact enumeration")
 def two_points_by_order(quick=True, rng=0):
-    """Single, complete and median linkage are 2-point-based: what they say is the distance of one pair of points, the
+    """Single, complete and median linkage are 2-point-based: their value is the distance of one pair of points, the
     same under every metric of the same order. Average linkage is not
 
     `of_block` against the distance where `pick` points, in a block and in another of the same order.
