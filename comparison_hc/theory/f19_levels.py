@@ -172,9 +172,9 @@ def reference_gaps_exceed_delta(quick=True):
     Smallest gap over a grid of references against both bounds, as logarithms; counterexamples to the printed one.
 
     Erratum. Proof affected: 'a² ∨ (a−δ)² < 2(L+1)²δ² + 4σ² ln(8/η), where we use the fact that t ∈ [0, L]', and hence
-    'β_{t+1,w*} − β_{t,w*} > Δ for any t ∈ [0, L]'. The printed bound gives only (η²/80)(δ/σ)exp(−(L+1)²δ²/σ²), which is
-    below Δ for L = 1, δ/σ > 0.34 and for L = 2, δ/σ > 0.47. Levels end at L, so t ≤ L − 1; then L² replaces (L+1)² and
-    the claim holds.
+    '$\beta_{t+1,w^*}-\beta_{t,w^*}>\Delta$ for any t ∈ [0, L]'. The printed bound gives only
+    (η²/80)(δ/σ)exp(−(L+1)²δ²/σ²), which is below Δ for L = 1, δ/σ > 0.34 and for L = 2, δ/σ > 0.47. Levels end at L, so
+    t ≤ L − 1; then L² replaces (L+1)² and the claim holds.
     """
     rows, n = [], 40 if quick else 400
     for L, snr, eta in product((1, 2, 3, 4), (0.05, 0.2, 0.5, 1.0, 1.5), (0.9, 0.5, 0.1, 0.01)):
