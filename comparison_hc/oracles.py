@@ -102,7 +102,7 @@ class BudgetExhausted(RuntimeError):
     Attributes
     ----------
     budget, asked, left, wanted : int
-        How many questions were allowed, had been asked, were left, and the next batch had.
+        The number of questions allowed, already asked, left, and in the refused batch.
 
     Examples
     --------
@@ -312,8 +312,7 @@ class Counting(Wrapper):
     >>> from comparison_hc.oracles import Counting, SimilarityOracle
     >>> oracle = Counting(SimilarityOracle([[0, 9, 2], [9, 0, 2], [2, 2, 0]]))
     >>> answers = oracle([[0, 1, 2], [2, 1, 0]])
-    >>> oracle.n_queries, oracle.n_batches
-    (2, 1)
+
     """
 
     def __init__(self, oracle: _Oracle):
@@ -397,7 +396,7 @@ class Budget(Wrapper):
 
 # %% ../nbs/core/01_oracles.ipynb #d8b814a2
 class Noisy(Wrapper):
-    """An oracle whose answers are right with a given probability, independently (A18, section 5).
+    """An oracle whose answers are right with a given probability, independently.
 
     A wrong answer is flipped for four columns, and one of the other two positions for three; −1 stays. Every question
     uses one random number.
@@ -413,6 +412,10 @@ class Noisy(Wrapper):
     wrong : {"random", "same"} or callable, default "random"
         Which of the two wrong positions: each with the same chance; always the object with the smaller number; or the
         answer of another oracle.
+
+    References
+    ----------
+    Emamjomeh-Zadeh and Kempe (2018), section 5.
 
     Examples
     --------
@@ -485,7 +488,7 @@ class Journal(Wrapper):
     oracle : callable
         Any oracle without a journal inside; it is asked one question at a time.
     path : str or os.PathLike
-        The file; made if it is not there.
+        The file; it is created if it does not exist.
     kind : str, default "answers"
         A text for the header; a journal of another kind is refused.
     fsync : bool, default False
@@ -499,7 +502,7 @@ class Journal(Wrapper):
     Raises
     ------
     JournalError
-        For a file that is damaged, of another kind or run, or open elsewhere; it is left as it is.
+        If the file is damaged, of another kind or run, or open elsewhere; it is not changed.
 
     Examples
     --------
@@ -533,7 +536,7 @@ class Journal(Wrapper):
         return len(self._records)
 
     def open(self) -> None:
-        "Open, lock and read the file. After `close`, the next question does it."
+        "Open, lock and read the file. After `close`, the next question opens it again."
         if self._log is not None:
             return
         wrote = f"one with the header {header_line(self.kind, {}).decode().strip()}"
@@ -548,7 +551,7 @@ class Journal(Wrapper):
         self._log = log
 
     def close(self) -> None:
-        "Let go of the file, so that others may open it. The next question opens it again."
+        "Close the file, so that other processes can open it. The next question opens it again."
         if self._log is not None:
             self._log.close()
             self._log = None

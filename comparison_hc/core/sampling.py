@@ -30,7 +30,7 @@ def pair_from_index(index):
 def unique_questions(winner, loser):
     """The distinct questions among m answers, given the numbers of the pairs that won and lost.
 
-    Returns `first`, the row where each first stands; `question`, the number of every answer's question among them; and
+    Returns `first`, the first row of each question; `question`, the index of every answer's question among them; and
     `low_won`, whether the question's smaller pair won.
     """
     winner, loser = winner.astype(np.int64), loser.astype(np.int64)
