@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from shared import assert_every_sentence_can_come_out_either_way, names_of_notebook, refusals, refused
+from shared import assert_every_sentence_can_come_out_either_way, names_of_notebook, refused
 
 from comparison_hc.cli import main
 from comparison_hc.comparisons import n_quadruplet_questions
@@ -43,16 +43,6 @@ def test_groups_are_uniform_and_remainders_are_one_group_a_cluster():
     assert sorted(map(len, r19.pure_groups([0] * 8 + [1] * 8, 3, 0))) == [2, 2, 3, 3, 3, 3]
     together = np.mean([any({0, 1} <= set(g) for g in r19.pure_groups([0] * 6, 3, seed)) for seed in range(2000)])
     assert abs(together - 0.4) < 0.05  # two of the other five are with 0
-
-
-test_bad_input_is_named = refusals(
-    ("^labels", lambda labels: r19.pure_groups(labels, 3, 0), [0, float("nan")]),
-    ("^size", lambda size: r19.pure_groups([0, 1], size, 0), 0),
-    ("^rng", lambda rng: r19.pure_groups([0, 1], 1, rng), "seed"),
-    ("^p ", lambda p: r19.planted_run(0.1, p, 2, 0, 0), 1.5),
-    ("^delta", lambda delta: r19.planted_run(delta, 0.5, 2, 0, 0), -0.1),
-    ("^n_pure", lambda n_pure: r19.planted_run(0.1, 0.5, n_pure, 0, 0), 0),
-)
 
 
 @pytest.mark.parametrize("p", [0.03, 1.0])

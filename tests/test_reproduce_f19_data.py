@@ -10,7 +10,6 @@ import pytest
 from shared import assert_every_sentence_can_come_out_either_way, needs_data
 
 from comparison_hc.comparisons import n_quadruplet_questions, n_triplet_questions
-from comparison_hc.core.validation import InputError
 from comparison_hc.datasets import DatasetNotFoundError
 from comparison_hc.hierarchical.kernel import kernel_average_linkage, kernel_passive
 from comparison_hc.metrics import dasgupta_cost
@@ -77,30 +76,6 @@ def test_an_embedding_that_does_not_converge_is_in_the_table(small, monkeypatch)
     monkeypatch.setattr(rd, "forte", lambda triplets, dimension, rng: slow(triplets, dimension, max_iter=1, rng=rng))
     rows = rd.dataset_run("zoo", 0.5, 0, 2, 0)
     assert {row["method"]: row["converged"] for row in rows} == {"t-STE–AL": True, "FORTE–AL": False}
-
-
-@pytest.mark.parametrize(
-    "argument, call",
-    [
-        ("n_objects", lambda: rd.random_tree(0, 0)),
-        ("clusters", lambda: rd.purity([0, 1], [0])),
-        ("labels", lambda: rd.purity([], [])),
-        ("p ", lambda: rd.dataset_run("zoo", 1.5, 0, 2, 0)),
-        ("dimension", lambda: rd.dataset_run("zoo", 0.5, 0, -1, 0)),
-        ("n_components", lambda: rd.dataset_run("zoo", 0.5, 0, 16, 0)),
-        ("rng", lambda: rd.dataset_run("zoo", 0.5, 0, 2, "x")),
-        pytest.param("dimension", lambda: rd.car_trees(-1, 0), marks=needs_data),
-    ],
-)
-def test_bad_input_is_named(small, argument, call):
-    with pytest.raises(InputError, match=f"^{argument}"):
-        call()
-
-
-def test_a_data_set_must_have_a_known_name():
-    for name in (3, "cars"):
-        with pytest.raises(InputError, match="^dataset"):
-            rd.dataset_similarity(name)
 
 
 def test_purity_by_hand():

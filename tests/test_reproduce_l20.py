@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
-from shared import needs_data, refusals
+from shared import needs_data
 
 from comparison_hc.core.validation import InputError
 from comparison_hc.datasets import load_dataset
@@ -524,13 +524,3 @@ def test_both_figures_are_registered():
     assert {(run["dataset"], run["per_class"]) for run in full} >= papers
     assert {run["per_class"] for run in known["l20-fig3"].full_grid} == {20}
     assert len(known["l20-fig2"].quick_grid) < len(full)
-
-
-test_bad_input_is_named = refusals(
-    ("^dataset", lambda name: r.linkage_task(name, 5, 0), "faces"),
-    ("^dataset", lambda name: r.merge_family_run(name, 5, 0, 0), 3),
-    ("^per_class", lambda per_class: r.linkage_task("rings and disks", per_class, 0), 1),
-    ("^per_class", lambda per_class: r.linkage_task("Omniglot", per_class, 0), 21),
-    ("^per_class", lambda per_class: r.metric_family_run(per_class, 0, 0), 2.5),
-    ("^rng", lambda rng: r.linkage_task("rings and disks", 5, rng), "seed"),
-)

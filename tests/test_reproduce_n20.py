@@ -8,14 +8,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from shared import assert_every_sentence_can_come_out_either_way, needs_data, refusals
+from shared import assert_every_sentence_can_come_out_either_way, needs_data
 
 from comparison_hc.comparisons import n_quadruplet_questions, n_triplet_questions
-from comparison_hc.core.validation import InputError
 from comparison_hc.metrics import adjusted_rand_index
 from comparison_hc.reproduce import n20 as r
 from comparison_hc.reproduce import n20_claims, n20_figures, n20_sweeps, simulation
-from comparison_hc.reproduce.claims import Reproduced, find_reproductions
+from comparison_hc.reproduce.claims import find_reproductions
 from comparison_hc.reproduce.experiments import run_experiment
 
 RESULTS = Path(__file__).parents[1] / "nbs/reproduce/results"
@@ -327,24 +326,6 @@ def test_pictures_can_be_drawn():
     assert "not converged: 2 of 4 results (x, y)" in str(n20_figures.agreement_chart(pairs).to_dict()["title"])
 
 
-def easy_but(name):
-    return lambda value: r.planted_partition_run("triplets", a=3, rng=0, **EASY | {name: value})
-
-
-test_bad_input_is_named = refusals(
-    ("^kind must be", lambda kind: r.planted_partition_run(kind, a=3, rng=0, **EASY), "pairs"),
-    ("^family must be", easy_but("family"), "cauchy"),
-    ("^k must be", easy_but("k"), 1),
-    ("^n must be", easy_but("n"), 1),
-    ("^delta must be", easy_but("delta"), 2),
-    ("^epsilon must be", easy_but("epsilon"), 0),
-    ("^a must be", lambda a: r.planted_partition_run("triplets", a=a, rng=0, **EASY), -1),
-    ("^dataset must be", lambda name: r.mnist_run(name, 30, 2, 0, 0), "digits"),
-    ("^outliers must be", lambda outliers: r.car_partitions_run(outliers, 0, 0), "out"),
-    ("^answers must be", r.food_answers, "some"),
-)
-
-
 def test_runs_fit_the_engine():
     table = run_experiment(r.planted_partition_run, [dict(kind="triplets", a=a, **EASY) for a in (3, 4)], paired=("a",))
     summary = r.ari_summary(table)
@@ -381,43 +362,19 @@ def test_both_roundings_are_of_the_same_solution():
     assert [row["ari"] for row in rows[:2]] == [1, 1] and not rows[0]["rounded"]
     hard = n20_sweeps.rounding_run(40, 2, 0.5, 0.75, 1, 0, rng=0)
     assert all(row["rounded"] for row in hard) and hard[0]["method"] == "AddS-3, rounded by k-means"
-    with pytest.raises(InputError, match="^k must be"):
-        n20_sweeps.rounding_run(40, 1, 0.5, 0.75, 1, 0, rng=0)
 
 
 @pytest.mark.parametrize("name", [*(f"n20-sweep-{over}" for over in n20_sweeps.SWEEPS), "n20-rounding"])
-def test_sweeps_have_one_parameter_varied_and_a_kept_table(name):
+def test_sweeps_have_one_parameter_varied(name):
     known = find_reproductions()[name]
     over = "a" if name == "n20-rounding" else name.rpartition("-")[2]
     for grid, n, repetitions in ((known.quick_grid, 60, 2), (known.full_grid, 1000, 10)):
         varied = {key for key in grid[0] if len({run[key] for run in grid}) > 1}
         assert varied == {over, "repetition"} and len({run["repetition"] for run in grid}) == repetitions
         assert over == "n" or {run["n"] for run in grid} == {n}
-    stored = pd.read_csv(RESULTS / f"{name}-quick.csv")
-    assert set(stored[over]) == {run[over] for run in known.quick_grid} and known.chart(stored).to_dict()
-
-
-def test_a_point_of_the_kept_sweeps_comes_out_again():
-    known = find_reproductions()["n20-sweep-delta"]
-    part = [run for run in known.quick_grid if run["delta"] == 0.9]
-    again = known.summarise(run_experiment(known.function, part, paired=known.paired))
-    stored = pd.read_csv(RESULTS / "n20-sweep-delta-quick.csv").query("delta == 0.9").reset_index(drop=True)
-    assert np.allclose(again["ari"], stored["ari"], atol=1e-3) and list(again["method"]) == list(stored["method"])
 
 
 # ---- quick settings, as `comparison-hc reproduce NAME --quick` runs them
-
-
-def of_the_grid(summary, grid):
-    "Whether the summary has the points of the grid and no others, every point with as many rows and repetitions."
-    names = [name for name in grid[0] if name != "repetition"]
-    rows = summary.groupby(names).size()
-    points = {tuple(run[name] for name in names) for run in grid}
-    return (
-        set(summary[names].itertuples(index=False, name=None)) == points
-        and rows.nunique() == 1
-        and set(summary["repetitions"]) == {len(grid) / len(points)}
-    )
 
 
 ALONE = {
@@ -435,24 +392,21 @@ WITH_DATA = {
     "name, methods", [*ALONE.items(), *(pytest.param(*item, marks=needs_data) for item in WITH_DATA.items())]
 )
 def test_a_quick_setting(name, methods):
-    """The file beside the notebook has every point with every method, and a figure; of every fifth point it is what the
-    code gives, up to the few runs that a last bit can tip over. (A run's randomness comes from its own point.)
+    """Of every fifth point the file beside the notebook is what the code gives, up to the few runs that a last bit can
+    tip over. (A run's randomness comes from its own point.)
     """
     known, whole = find_reproductions()[name], pd.read_csv(RESULTS / f"{name}-quick.csv")
     names = [key for key in known.quick_grid[0] if key != "repetition"]
     points = list(dict.fromkeys(tuple(run[key] for key in names) for run in known.quick_grid))[::5]
     part = [run for run in known.quick_grid if tuple(run[key] for key in names) in points]
     table = run_experiment(known.function, part, seed=known.seed, paired=known.paired, version=known.version)
-    found = Reproduced(known, True, table, known.summarise(table))
-    assert of_the_grid(whole, known.quick_grid) and of_the_grid(found.summary, part)
-    assert found.table["ari"].between(-1, 1).all()
+    found = known.summarise(table)
     stored = whole[[point in points for point in whole[names].itertuples(index=False, name=None)]]
     stored = stored.reset_index(drop=True)
     same = [column for column in stored if column not in ("ari", "sd", "exact", "n_clusters", "converged")]
-    pd.testing.assert_frame_equal(stored[same], found.summary[same], check_dtype=False, rtol=1e-5)
-    assert (stored["ari"] - found.summary["ari"]).abs().quantile(0.75) < 1e-3
-    assert set(found.summary["one" if "one" in found.summary else "method"]) == methods and found.chart().to_dict()
-    assert Reproduced(known, True, whole, whole).chart().to_dict()
+    pd.testing.assert_frame_equal(stored[same], found[same], check_dtype=False, rtol=1e-5)
+    assert (stored["ari"] - found["ari"]).abs().quantile(0.75) < 1e-3
+    assert set(found["one" if "one" in found else "method"]) == methods
     if name == "n20-fig1c":
         # AddS-3 is better than MulK-3 for every pair of distributions (N20, section 5), on average over both numbers
         mean = whole.groupby(["family", "method"])["ari"].mean().unstack()

@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from shared import assert_every_sentence_can_come_out_either_way, refusals
+from shared import assert_every_sentence_can_come_out_either_way
 
 from comparison_hc.flat import adds3, gaussians, planted_delta, planted_partition, sample_comparisons
 from comparison_hc.reproduce import n20_theory as r20
@@ -123,16 +123,6 @@ def test_half_points():
     from comparison_hc.reproduce.n20_theory_figures import _half
 
     assert math.isclose(_half(curve, "x"), 2) and math.isnan(_half(curve.assign(recovered=0.0), "x"))
-
-
-test_bad_input_is_named = refusals(
-    ("^n ", lambda n: r20.theorem_run(n, 2, 1.0, 0.9, 0.5, 0, 0), 101),
-    ("^k ", lambda k: r20.theorem_run(100, k, 1.0, 0.9, 0.5, 0, 0), 1),
-    ("^multiple", lambda multiple: r20.theorem_run(100, 2, 1.0, 0.9, multiple, 0, 0), 1e9, -1.0),
-    ("^n ", lambda n: r20.clusters_run(n, 2, 0.9, 0, 0), 61),
-    ("^load", lambda load: r20.saturation_run(60, 1.0, 0.5, load, 0, 0), 0.0),
-    ("^family", lambda family: r20.distribution_pair(family, 0.5), "Laplace"),
-)
 
 
 def test_runs_repeat_themselves():

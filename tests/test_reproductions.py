@@ -1,4 +1,4 @@
-"What holds for every reproduction: its kept results are of its grid, and come out again."
+"What holds for every reproduction: its kept results are of its grid, make claims and a figure, and come out again."
 
 from pathlib import Path
 
@@ -9,6 +9,9 @@ from comparison_hc.reproduce.claims import find_reproductions, load_results
 from comparison_hc.reproduce.experiments import run_experiment
 
 RESULTS = Path(__file__).parents[1] / "nbs/reproduce/results"
+
+
+WITH_DATA = {"f19-car", "n20-food"}  # whose figures show data besides results
 
 
 @pytest.mark.parametrize("name", find_reproductions())
@@ -33,6 +36,9 @@ def test_kept_results_are_those_of_their_grid(name):
         for column, (low, high) in dict(ari=(-1, 1), aari=(-1, 1), loss=(0, 1), recovered=(0, 1)).items():
             assert column not in kept or kept[column].between(low, high).all()
         own = [column for column in ("dimension", "metric") if column in kept]  # which have methods of their own
+        if known.claims is not None:
+            assert all(claim.rule and claim.sentence and claim.source is not None for claim in known.claims(kept))
+        assert name in WITH_DATA or known.chart(kept).to_dict()
         rows = kept.groupby([*points, *({*own} - {*points})]).size()
         assert (rows.groupby(own).nunique().max() if own else rows.nunique()) == 1
 
@@ -43,6 +49,7 @@ PARTS = {  # a few points of kept results
     "n20-remark3": dict(n=60, delta=0.5),
     "n20-remark5": dict(load=1.0, epsilon=1.0),
     "n20-remark6": dict(family="Cauchy", exponent=3.0),
+    "n20-sweep-delta-quick": dict(delta=0.7),
 }
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..core.compat import bincount
-from ..core.validation import as_rng, check_integer, check_number
+from ..core.validation import as_rng
 from ..hierarchical.average import quadruplet_average_linkage
 from ..hierarchical.kernel import kernel_active, kernel_average_linkage, kernel_passive
 from ..hierarchical.linkage import complete_linkage, single_linkage
@@ -61,7 +61,7 @@ def equal_budget_run(factor, n_pure, repetition, rng):
     for_model, for_triplets, for_quadruplets, *for_asking = as_rng(rng).spawn(6)
     planted = planted_hierarchy(n_pure, 3, 0.8, 0.1, 0.1, for_model)
     w, n = planted.similarity, len(planted.labels)
-    m = check_integer(factor, "factor") * n**2
+    m = factor * n**2
     given = {"triplets": sample_triplets(w, m, for_triplets), "quadruplets": sample_quadruplets(w, m, for_quadruplets)}
     trees = []
     for kind, answers in given.items():
@@ -93,7 +93,6 @@ def wrong_answers_run(epsilon, n_pure, repetition, rng):
     "All methods on one planted hierarchy (μ = 0.8, δ = σ = 0.1, L = 3), 8 N² comparisons, some of them wrong."
     for_model, *rngs = as_rng(rng).spawn(15)
     planted = planted_hierarchy(n_pure, 3, 0.8, 0.1, 0.1, for_model)
-    epsilon = check_number(epsilon, "epsilon", 0, 1)
     w, n = planted.similarity, len(planted.labels)
     m = 8 * n * n
     found = []  # method, tree, number of comparisons

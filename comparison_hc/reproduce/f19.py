@@ -5,7 +5,7 @@ import numpy as np
 from ..comparisons import n_quadruplet_questions, pair_from_index
 from ..core.compat import bincount
 from ..core.kernels import quadruplet_kernel
-from ..core.validation import as_rng, check_number
+from ..core.validation import as_rng
 from ..hierarchical.kernel import kernel_average_linkage
 from ..hierarchical.planted import planted_hierarchy
 from ..metrics import average_ari
@@ -49,7 +49,6 @@ def _passive_trees(similarity, p, groups, rng):
 
 def planted_run(delta, p, n_pure, repetition, rng):
     "All methods on one instance of the planted model with μ = 0.8, σ = 0.1, L = 3 (F19, figures 2 and S.1)."
-    p = check_number(p, "p", 0, 1)
     for_model, for_sample, for_threes, for_fives, *for_active = as_rng(rng).spawn(7)
     planted = planted_hierarchy(n_pure, 3, mu=MU, delta=delta, sigma=SIGMA, rng=for_model)
     groups = {3: pure_groups(planted.labels, 3, for_threes), 5: pure_groups(planted.labels, 5, for_fives)}

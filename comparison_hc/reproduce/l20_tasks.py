@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.validation import as_rng, check_integer, check_labels, require
+from ..core.validation import as_rng, check_labels
 from ..datasets import load_dataset
 from ..link.merge import rings_and_disks
 
@@ -264,19 +264,12 @@ def _omniglot(per_class, rng):
     return {name: D / D.mean() for name, D in both.items()}, omniglot.labels[chosen]
 
 
-TASKS = {
-    "rings and disks": (_rings, None),
-    "MNIST": (_mnist, 892),
-    "CIFAR-10": (_cifar, 200),
-    "Omniglot": (_omniglot, 20),
-}  # and how many points a class has
+TASKS = {"rings and disks": _rings, "MNIST": _mnist, "CIFAR-10": _cifar, "Omniglot": _omniglot}
 
 
 def linkage_task(dataset, per_class, rng):
-    "One random task of L20's experiments. Raises `InputError`, and `DatasetNotFoundError` without the data."
-    require(isinstance(dataset, str) and dataset in TASKS, "dataset", f"one of {', '.join(TASKS)}", dataset)
-    draw, most = TASKS[dataset]
-    return draw(check_integer(per_class, "per_class", 2, most), as_rng(rng))
+    "One random task of L20's experiments. Raises `DatasetNotFoundError` without the data."
+    return TASKS[dataset](per_class, as_rng(rng))
 
 
 def _five_classes(labels, n, rng):

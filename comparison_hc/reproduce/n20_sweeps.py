@@ -3,7 +3,7 @@
 from functools import partial
 
 from ..comparisons import n_triplet_questions
-from ..core.validation import as_rng, check_integer
+from ..core.validation import as_rng
 from ..flat import sdp
 from ..flat.planted import gaussians, planted_partition, sample_comparisons
 from ..flat.similarity import adds3, mulk3
@@ -20,9 +20,8 @@ from .simulation import MAX_ITER, TOL, equal_sizes
 
 def sweep_run(n, k, delta, sigma, epsilon, a, repetition, rng):
     "One planted partition with normal similarities, as in N20's figure 1."
-    k = check_integer(k, "k", 2)
     for_model, *others = as_rng(rng).spawn(4)
-    planted = planted_partition(equal_sizes(check_integer(n, "n", k), k), *gaussians(delta, sigma), for_model)
+    planted = planted_partition(equal_sizes(n, k), *gaussians(delta, sigma), for_model)
     return planted_methods(planted, "triplets", epsilon, a, *others)
 
 
@@ -31,7 +30,7 @@ def rounding_run(n, k, delta, epsilon, a, repetition, rng):
     from warnings import catch_warnings, simplefilter
 
     for_model, for_sample, *others = as_rng(rng).spawn(4)
-    planted = planted_partition(equal_sizes(n, check_integer(k, "k", 2)), *gaussians(delta), for_model)
+    planted = planted_partition(equal_sizes(n, k), *gaussians(delta), for_model)
     m, exhausted = how_many(n, a, n_triplet_questions(n))
     triplets = sample_comparisons(planted, "triplets", m, epsilon, for_sample)
     rows = []

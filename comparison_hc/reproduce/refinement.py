@@ -6,7 +6,7 @@ import numpy as np
 
 from ..comparisons import n_triplet_questions
 from ..core.charts import mean_layers
-from ..core.validation import as_rng, check_number
+from ..core.validation import as_rng
 from ..dendrogram import Dendrogram
 from ..hierarchical.average import quadruplet_average_linkage
 from ..hierarchical.planted import planted_hierarchy
@@ -22,9 +22,9 @@ from .experiments import parameter_grid
 def refinement_run(ratio, p, n_pure, repetition, rng):
     "Refinement of both starts on one planted hierarchy (μ = 0.8, σ = 0.1, L = 3)."
     for_model, for_triplets, for_quadruplets = as_rng(rng).spawn(3)
-    planted = planted_hierarchy(n_pure, 3, 0.8, 0.1 * check_number(ratio, "ratio", 0), 0.1, for_model)
+    planted = planted_hierarchy(n_pure, 3, 0.8, 0.1 * ratio, 0.1, for_model)
     w, n = planted.similarity, len(planted.labels)
-    m = max(1, round(check_number(p, "p", 0, 1, open_low=True) * n_triplet_questions(n)))
+    m = max(1, round(p * n_triplet_questions(n)))
     triplets, quadruplets = sample_triplets(w, m, for_triplets), sample_quadruplets(w, m, for_quadruplets)
     rows = []
     for name, build, answers in (
