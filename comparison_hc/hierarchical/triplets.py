@@ -44,7 +44,7 @@ def triplet_kernel(
     self_pairs : bool, default False
         Whether every object counts as closer to itself than to any other object.
     n_objects : int, optional
-        N; by default as the answers say.
+        N; by default the number that the answers imply.
 
     Returns
     -------
