@@ -49,7 +49,7 @@ PARTS = {  # a few points of kept results
     "n20-remark3": dict(n=60, delta=0.5),
     "n20-remark5": dict(load=1.0, epsilon=1.0),
     "n20-remark6": dict(family="Cauchy", exponent=3.0),
-    "n20-sweep-delta-quick": dict(delta=0.7),
+    "n20-sweep-delta-quick": dict(delta=0.5),
 }
 
 
