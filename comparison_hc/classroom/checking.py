@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from .source import SECONDS
 from ..core.validation import InputError, check_integer, require, shown
+from .source import SECONDS
 
 
 class Wrong(AssertionError):
@@ -327,6 +327,28 @@ def packaged(name):
     listed = json.loads(files("comparison_hc.classroom").joinpath("parts.json").read_text(encoding="utf-8"))[name]
     assignment = Assignment(name, listed["title"])
     return assignment, lambda part: assignment.part(part, **listed["parts"][part])
+
+
+class OverBudget(ValueError):
+    "More questions than were allowed."
+
+
+def ranking(entries, play, measure, enough):
+    """Strategies as a table: those that are good enough by their questions, then the others by their measure.
+
+    `play` is a function of an entry and its name that returns (measure, questions, remark).
+    """
+    import pandas as pd
+
+    rows = []
+    for name, entry in entries.items():
+        try:
+            score, used, remark = play(entry, name)
+        except (NotImplementedError, OverBudget, Wrong) as error:
+            score, used, remark = 0.0, 0, "not written yet" if isinstance(error, NotImplementedError) else str(error)
+        rows.append({"strategy": name, measure: round(score, 3), "questions": used, "remark": remark})
+    rows.sort(key=lambda row: (row[measure] < enough, row["questions"] if row[measure] >= enough else -row[measure]))
+    return pd.DataFrame(rows, index=pd.RangeIndex(1, len(rows) + 1, name="place"))
 
 
 @dataclass(frozen=True)

@@ -43,8 +43,8 @@ def generate_command(args):
 
 def grade_command(args):
     "Grade a class."
-    from .grading import grade
     from ..core.parallel import command_bar
+    from .grading import grade
 
     with command_bar("submissions") as bar:
         table = grade(args.folder, args.assignment, bar)

@@ -13,6 +13,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..core.compat import needed
+from ..core.io import atomic_write, is_file_name
+from ..core.validation import require
 from .source import (
     ANSWER,
     SECONDS,
@@ -24,9 +27,6 @@ from .source import (
     instructor_page,
     read_notebook,
 )
-from ..core.compat import needed
-from ..core.io import atomic_write, is_file_name
-from ..core.validation import require
 
 if TYPE_CHECKING:
     import pandas
