@@ -65,8 +65,7 @@ def bayesian_insertion_clustering(
 ) -> Generator[np.ndarray, np.ndarray, Dendrogram]:
     """Learn a hierarchy from noisy answers, with a posterior over the insertion points of every item.
 
-    This method is not in the paper. It has the guarantee of `robust_insertion_clustering` and needs about a tenth of
-    its questions.
+    This method is new. It has the guarantee of `robust_insertion_clustering` and needs about a tenth of its questions.
 
     Parameters
     ----------
