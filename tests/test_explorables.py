@@ -8,7 +8,25 @@ import pytest
 
 NBS = Path(__file__).parents[1] / "nbs"
 MIME = "application/vnd.vegalite.v5+json"
-PAGES = ("hierarchical/11_linkage", "flat/22_sdp", "adaptive/31_insertion", "link/43_losses")
+PAGES = (
+    "hierarchical/10_planted",
+    "hierarchical/11_linkage",
+    "hierarchical/12_kernel",
+    "hierarchical/13_average",
+    "hierarchical/15_triplets",
+    "hierarchical/16_refinement",
+    "flat/20_planted",
+    "flat/21_similarity",
+    "flat/22_sdp",
+    "flat/23_certificate",
+    "adaptive/31_insertion",
+    "adaptive/32_quick",
+    "adaptive/33_noisy",
+    "link/40_merge",
+    "link/41_execution",
+    "link/42_kinetic",
+    "link/43_losses",
+)
 
 
 def kept_charts(page):
