@@ -224,9 +224,9 @@ def chance_support(
     n_jobs: int = 1,
     progress: Callable[[int, int], Any] | None = None,
 ) -> Support:
-    """Compute the support that branches get where there is nothing to find: from the same questions, answered by coin.
+    """Compute the support that branches reach without structure, from the same questions answered by a coin.
 
-    A tree is built from answers at random, and so are the resampled trees. Support that branches reach here is no
+    A tree is built from answers at random, and so are the resampled trees. Support that branches reach here is not
     evidence; compare the values of `bootstrap_support` with these.
 
     Parameters

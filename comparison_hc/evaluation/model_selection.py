@@ -136,7 +136,7 @@ class MethodComparison:
         return type(table)(columns).reset_index(drop=True)
 
     def sentences(self) -> list[str]:
-        "What the table says, claiming no more than the intervals allow."
+        "The results of the table in sentences that claim no more than the intervals allow."
         return [self._how_measured(), self._best_in_words(), *self._others_in_words()]
 
     def __repr__(self):
@@ -225,7 +225,7 @@ def compare_methods(
     Returns
     -------
     MethodComparison
-        The table, and what it says in words.
+        The table, and its results in words.
 
     Raises
     ------
@@ -523,7 +523,7 @@ def marginal_gain(curve):
 
 
 def curve_lines(curve, ceiling):
-    "The marginal gains and what they say, as `comparison-hc compare --sizes` prints them."
+    "The marginal gains and a sentence about them, as `comparison-hc compare --sizes` prints them."
     gains = marginal_gain(curve)
     table = gains.assign(answers=gains.answers.map("{:,}".format), agreement=gains.agreement.map("{:.3f}".format))
     for name, form in (("gain", "{:+.3f}"), ("gain per 1,000", "{:+.4f}")):
