@@ -103,8 +103,8 @@ class Pool:
         self.loop, self.lock, self.is_open = asyncio.get_running_loop(), threading.Lock(), True
         self.start, self.waiting, self.processes = start, SimpleQueue(), []
         self.jobs, self.asked, self.size = OrderedDict(), {}, 0  # jobs by key; what each reader waits for
-        for _ in range(n_workers):
-            threading.Thread(target=self._work, daemon=True).start()
+        for line in [self._begin() for _ in range(n_workers)]:
+            threading.Thread(target=self._work, args=(line,), daemon=True).start()
 
     def ask(self, reader, order, key):
         "This is what a reader wants now, and nothing that they wanted before."
@@ -130,9 +130,8 @@ class Pool:
             if not job.readers and not job.is_answered:
                 self.jobs.pop(job.key, None)
 
-    def _work(self):
+    def _work(self, line):
         "A thread: one process, and one job after the other; a process that ends over a job is replaced."
-        line = self._begin()
         while self.is_open:
             job = self.waiting.get()
             with self.lock:
