@@ -1,11 +1,10 @@
 """What a page measures along one slider: stored means with bands, a theorem's threshold, and this visit's draws."""
 
-import csv
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from math import log10
 
+from .page import static_rows
 from .pictures import chart_spec, look_channels
 
 
@@ -72,9 +71,8 @@ def measure_chart(axes, others, value, title, series, height=175):
 @cache
 def stored_table(name):
     "What was computed before, from `static/NAME.csv`."
-    text = files("comparison_hc.dashboards").joinpath("static", f"{name}.csv").read_text(encoding="utf-8")
     rows = []
-    for row in csv.DictReader(text.splitlines()):
+    for row in static_rows(f"{name}.csv"):
         series, mean, deviation = row.pop("series"), int(row.pop("mean")), int(row.pop("deviation"))
         numbers = {key: float(value) for key, value in row.items()}
         rows.append(dict(numbers, series=series, mean=mean / 1000, deviation=deviation / 1000))

@@ -1,6 +1,7 @@
 """The front end of a dashboard: one script, one style sheet and the library of charts, as a widget or in one file."""
 
 import base64
+import csv
 import json
 import zlib
 from functools import lru_cache
@@ -18,6 +19,11 @@ COMPILED = "compiled.json"  # in `static`, only where the package goes to a plac
 def static_text(name):
     "A file of the front end."
     return files("comparison_hc.dashboards").joinpath("static", name).read_text(encoding="utf-8")
+
+
+def static_rows(name):
+    "The rows of a table of the front end, as dicts of texts."
+    return list(csv.DictReader(static_text(name).splitlines()))
 
 
 @lru_cache(maxsize=1)

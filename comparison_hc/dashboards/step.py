@@ -1,9 +1,7 @@
 """A dashboard that goes through insertion one question at a time: candidates, pivot, question, answer, and the cost."""
 
-import csv
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from importlib.resources import files
 from math import comb, log2
 
 import numpy as np
@@ -18,6 +16,7 @@ from ..theory.a18_noisy import question_bound
 from ..theory.a18_quick import QUICK_CONSTANT
 from ..theory.a18_trees import log3_hierarchies
 from .framework import Settings, as_settings, setting
+from .page import static_rows
 
 SHAPE_NAMES = ("balanced", "split", "uniform", "caterpillar")
 EXACT_N = [4 << k for k in range(9)]
@@ -29,9 +28,8 @@ DELTA_VALUES = [0.01, 0.05, 0.2]
 @cache
 def stored_runs():
     "{(algorithm, p, δ, shape): questions of one run for n = 4, 8, …}, p and δ as texts."
-    text = files("comparison_hc.dashboards").joinpath("static", "costs.csv").read_text(encoding="utf-8")
     found = {}
-    for row in csv.DictReader(text.splitlines()):
+    for row in static_rows("costs.csv"):
         key = row["algorithm"], row["p"], row["delta"], row["shape"]
         found.setdefault(key, []).append(int(row["questions"]))
     return found
