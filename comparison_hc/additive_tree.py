@@ -18,7 +18,7 @@ from sklearn.exceptions import NotFittedError
 
 from .comparisons import Triplets, apply_responses, as_comparisons
 from .core import additive as engine
-from .core import tree_drawing as drawing
+from .core import additive_drawing as drawing
 from .core.parallel import on_one_thread
 from comparison_hc.core.validation import (
     InputWarning,

@@ -200,7 +200,7 @@ class ComparisonHC(_FittedHierarchy, ClusterMixin, BaseEstimator):
 
     def _partition(self, answers, linkage):
         "The clusters that the comparisons support: of cuts of the tree, or with linkage=auto of all candidates."
-        from comparison_hc.evaluation.clusters import choice_of_cut, choose_clusters
+        from comparison_hc.evaluation.cluster_choice import choice_of_cut, choose_clusters
 
         if linkage == "auto":
             return choose_clusters(answers, self.n_clusters, self.dendrogram_, rng=self.rng)

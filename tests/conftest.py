@@ -28,8 +28,8 @@ settings.load_profile("same every time")
 
 # `pytest -m quick`: of every room the files that hold its main algorithms against their definitions, the gate, and the
 # command in this process. About a minute on two cores; no browser, no notebook, no figure of a paper.
-QUICK = """bad_input metrics numbering planted tree_drawing hierarchical flat_planted adaptive link embedding methods
-    dashboard_step crowd log compare_command trust_command"""
+QUICK = """bad_input metrics numbering planted additive_drawing hierarchical flat_planted adaptive link embedding
+    methods dashboard_step crowd log compare_command trust_command"""
 
 
 def pytest_addoption(parser):

@@ -127,7 +127,7 @@ def test_an_interchange_makes_the_tree_that_it_says(seed):
     made = statements(rows, n)
     before = engine.fit_lengths(made, [random_parent(n, rng)], 1.0)
     for one in engine.interchanges(made, before, 1.0)[:3]:
-        after = engine.interchanged(made, before, [one], 1.0)
+        after = engine.apply_interchanges(made, before, [one], 1.0)
         np.testing.assert_array_equal(after.splits[0], engine.leaves_below(after.parents[0]))
         np.testing.assert_allclose(after.margin, after.lengths @ design(after.parents, made), atol=1e-9)
         changed = (after.splits[0] != before.splits[0]).any(axis=1)
@@ -145,9 +145,9 @@ def test_the_search_ends_where_no_neighbour_is_better():
         found = better
     assert found.objective < start
     for one in engine.regrafts(made, found, 1.0):
-        assert engine.regrafted(made, found, [one], 1.0).objective > found.objective - 0.05
+        assert engine.apply_regrafts(made, found, [one], 1.0).objective > found.objective - 0.05
     for one in engine.interchanges(made, found, 1.0):
-        assert engine.interchanged(made, found, [one], 1.0).objective > found.objective - 0.05
+        assert engine.apply_interchanges(made, found, [one], 1.0).objective > found.objective - 0.05
 
 
 def model_gain(fit, made, parents, lengths, rate):

@@ -10,7 +10,7 @@ import re
 import numpy as np
 import pytest
 from shared import refused, run
-from test_tree_drawing import read
+from test_additive_drawing import read
 
 from comparison_hc import AdditiveTree, Dendrogram, InputError, Triplets, load_dataset, read_comparisons
 from comparison_hc.additive_tree import _responses_of

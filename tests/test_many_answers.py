@@ -13,7 +13,7 @@ from test_hierarchical import random_rows
 from comparison_hc import Quadruplets, Triplets
 from comparison_hc.core import kernels
 from comparison_hc.core.compiled import has_numba
-from comparison_hc.hierarchical import _triplet_wins, _wins
+from comparison_hc.hierarchical import _linkage_state, _triplet_wins
 from comparison_hc.hierarchical.average import _merge_by_score, quadruplet_average_linkage
 from comparison_hc.hierarchical.kernel import kernel_passive
 from comparison_hc.hierarchical.planted import planted_hierarchy
@@ -39,8 +39,8 @@ def test_every_form_of_wins_gives_the_same_update_and_the_same_merges(seed):
     winner, loser = answers.winners_and_losers()
     net_wins = np.zeros((P, P), dtype=np.int64)
     np.add.at(net_wins, (winner, loser), 1)
-    forms = [_wins.DenseWins(net_wins - net_wins.T), _wins.SparseWins(answers)]
-    forms.append(_wins.SparseWins(answers, np.full(len(answers), 2.0)))
+    forms = [_linkage_state.DenseWins(net_wins - net_wins.T), _linkage_state.SparseWins(answers)]
+    forms.append(_linkage_state.SparseWins(answers, np.full(len(answers), 2.0)))
     change, pairs, weights = rng.normal(size=7), rng.choice(P, 7, replace=False), rng.normal(size=P)
     for wins, scale in zip(forms, (1, 1, 2)):
         for expected, arguments in (
@@ -61,10 +61,10 @@ def test_many_answers_give_the_same_tree_and_kernel(monkeypatch, repeated):
         slow = [quadruplet_average_linkage(answers, initial).linkage_matrix for initial in (None, np.arange(24) // 2)]
         exact = [kernel_passive(answers, self_pairs=own) for own in (False, True)]
         with monkeypatch.context() as patch:
-            patch.setattr(_wins, "MANY_ANSWERS", 1)
+            patch.setattr(_linkage_state, "MANY_ANSWERS", 1)
             patch.setattr(kernels, "_bits_are_cheapest", lambda *sizes: True)
             patch.setattr(kernels, "majority_matrix", None)  # must not be called
-            patch.setattr(_wins, "comparison_matrices", None)
+            patch.setattr(_linkage_state, "comparison_matrices", None)
             fast = [quadruplet_average_linkage(answers, i).linkage_matrix for i in (None, np.arange(24) // 2)]
             bits = [kernel_passive(answers, self_pairs=own) for own in (False, True)]
         for one, other in zip(slow + exact, fast + bits):
@@ -75,9 +75,9 @@ def test_many_answers_give_the_same_tree_and_kernel(monkeypatch, repeated):
 def test_more_pairs_than_16_bits_count(monkeypatch):
     rng = np.random.default_rng(0)
     answers = Quadruplets(np.array([rng.permutation(370)[:4] for _ in range(400)]), 370)
-    sparse = _wins.SparseWins(answers)
-    monkeypatch.setattr(_wins, "MANY_ANSWERS", 1)
-    compiled = _wins.SparseWins(answers)
+    sparse = _linkage_state.SparseWins(answers)
+    monkeypatch.setattr(_linkage_state, "MANY_ANSWERS", 1)
+    compiled = _linkage_state.SparseWins(answers)
     assert compiled.opponents[0].dtype == np.int32 and compiled.compiled and not sparse.compiled
     weight = rng.random(370 * 369 // 2)
     assert compiled.score_update(weight)[1].tobytes() == sparse.score_update(weight)[1].tobytes()
@@ -85,8 +85,8 @@ def test_more_pairs_than_16_bits_count(monkeypatch):
 
 def test_answers_with_weights_are_not_compiled(monkeypatch):
     answers = some_answers(0, False)
-    monkeypatch.setattr(_wins, "MANY_ANSWERS", 1)
-    assert not _wins.SparseWins(answers, np.ones(len(answers))).compiled
+    monkeypatch.setattr(_linkage_state, "MANY_ANSWERS", 1)
+    assert not _linkage_state.SparseWins(answers, np.ones(len(answers))).compiled
 
 
 def test_bits_pay_off_for_dense_answers_only():
@@ -158,6 +158,6 @@ def test_rows_that_keep_their_best_link_need_no_second_look(seed, n, weighed):
     methods = quadruplet_average_linkage, triplet_average_linkage
     fast = [method(answers, initial).linkage_matrix.tobytes() for method in methods]
     with pytest.MonkeyPatch.context() as patch:
-        for module in (_wins, _triplet_wins):
+        for module in (_linkage_state, _triplet_wins):
             patch.setattr(module, "BestLinks", EveryLink)
         assert fast == [method(answers, initial).linkage_matrix.tobytes() for method in methods]

@@ -12,7 +12,7 @@ from comparison_hc.cli import main
 from comparison_hc.comparisons import Triplets, read_comparisons
 from comparison_hc.evaluation._candidates import candidate
 from comparison_hc.evaluation._report_text import cited_papers, methods_parts
-from comparison_hc.evaluation.clusters import choose_clusters
+from comparison_hc.evaluation.cluster_choice import choose_clusters
 from comparison_hc.evaluation.model_selection import compare_methods
 from comparison_hc.evaluation.report import Result, result_lines
 from comparison_hc.hierarchical.planted import planted_hierarchy

@@ -20,9 +20,9 @@ from comparison_hc import AdditiveTree
 from comparison_hc.cli import main
 from comparison_hc.comparisons import Quadruplets, Triplets, read_comparisons
 from comparison_hc.core._rows import relabel_by_size
+from comparison_hc.core.additive_drawing import Drawing, branch_colors
 from comparison_hc.core.images import check_image_folder, images_from_folder
 from comparison_hc.core.plotting import COLLAPSED_TO, SIDES, TreeFigure, TreeStyle, cluster_color, whole_percent
-from comparison_hc.core.tree_drawing import Drawing, branch_colors
 from comparison_hc.core.validation import InputError, MissingFileError
 from comparison_hc.dendrogram import Dendrogram, random_tree
 from comparison_hc.evaluation import compare_methods, repeat_ceiling
@@ -36,7 +36,7 @@ from comparison_hc.evaluation._report_figures import (
     win_share,
 )
 from comparison_hc.evaluation._report_text import methods_parts
-from comparison_hc.evaluation.clusters import choose_clusters
+from comparison_hc.evaluation.cluster_choice import choose_clusters
 from comparison_hc.evaluation.object_tables import read_annotations, read_tree
 from comparison_hc.evaluation.report import FlatResult, Result, html_page, save_result
 from comparison_hc.methods import build_hierarchy

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..core.compat import needed
+from ..core.compat import import_optional
 from ..core.io import atomic_write, is_file_name
 from ..core.validation import require
 from .source import (
@@ -168,7 +168,7 @@ def grade(folder: str | Path, name: str, progress: Callable[[int, int], Any] | N
 
 def _nbgrader(folder):
     "nbgrader's interface to a course."
-    needed("nbgrader", "assignments for a class")
+    import_optional("nbgrader", "assignments for a class")
     from nbgrader.apps import NbGraderAPI
     from nbgrader.coursedir import CourseDirectory
     from traitlets.config import PyFileConfigLoader

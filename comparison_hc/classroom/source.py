@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..core.compat import needed
+from ..core.compat import import_optional
 from ..core.io import atomic_write, is_file_name
 from ..core.validation import require
 
@@ -211,7 +211,7 @@ def new_assignment(name: str, folder: str | Path = ".") -> tuple[Path, Path]:
     ...     [path.name for path in new_assignment("count-twice", folder)]
     ['count-twice.ipynb', 'count_twice.py']
     """
-    needed("nbformat", "a new assignment")
+    import_optional("nbformat", "a new assignment")
     import nbformat.v4 as v4
 
     good = isinstance(name, str) and re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name)

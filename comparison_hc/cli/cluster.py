@@ -295,7 +295,7 @@ def _from_evidence(args):
 
 def with_clusters(result, args, build=None):
     "The result with the clusters that were asked for; with `build`, of the cuts of its trees."
-    from comparison_hc.evaluation.clusters import choose_clusters, degenerate
+    from comparison_hc.evaluation.cluster_choice import choose_clusters, degenerate
 
     if args.clusters is None:
         return result

@@ -453,7 +453,7 @@ def _small_steps(H, g, start, fixed):
     return d
 
 
-def interchanged(statements, fit, chosen, rate):
+def apply_interchanges(statements, fit, chosen, rate):
     "The trees after these interchanges, which touch different edges, with their best lengths."
     n_edges = len(fit.splits[0])
     parents, splits = [parent.copy() for parent in fit.parents], [each.copy() for each in fit.splits]
@@ -578,7 +578,7 @@ def transplanted(fit, chosen):
     return parents, np.maximum(lengths.ravel(), 0)
 
 
-def regrafted(statements, fit, chosen, rate):
+def apply_regrafts(statements, fit, chosen, rate):
     "The trees after these moves with their best lengths, or None."
     moved = transplanted(fit, chosen)
     return None if moved is None else fit_lengths(statements, moved[0], rate, moved[1])
@@ -614,10 +614,10 @@ def improve(statements, fit, rate, regraft=True):
     "Interchanges, and where none is a gain subtrees that move, many at once: yields each better fit."
     for _ in range(MAX_ROUNDS):
         swaps = interchanges(statements, fit, rate)
-        better = better_fit(statements, fit, swaps, ends_of_swap, interchanged, rate, 1)
+        better = better_fit(statements, fit, swaps, ends_of_swap, apply_interchanges, rate, 1)
         if better is None and regraft:
             moves = regrafts(statements, fit, rate)
-            better = better_fit(statements, fit, moves, ends_of, regrafted, rate, N_TRIES)
+            better = better_fit(statements, fit, moves, ends_of, apply_regrafts, rate, N_TRIES)
         if better is None:
             return
         fit = better

@@ -35,7 +35,7 @@ def repeat(values, times, axis=None):
 IN_BROWSER = sys.platform in ("emscripten", "wasi")  # no threads and no processes; slower by a factor of five or so
 
 
-def needed(module, what):
+def import_optional(module, what):
     "A library that may be missing. Raises `InputError` that says what to do."
     try:
         return import_module(module)

@@ -9,7 +9,7 @@ from html import escape
 import numpy as np
 
 from ._tree import aggregate, as_rows, node_starts
-from .compat import IN_BROWSER, needed
+from .compat import IN_BROWSER, import_optional
 from .images import data_uri
 from .validation import (
     as_list,
@@ -602,7 +602,7 @@ def tree_axes(tree, ax, labels, names, orientation):
     check_choice(orientation, "orientation", SIDES)
     names = check_names(names, tree.n_objects, distinct=False) or tree.names or [*map(str, range(tree.n_objects))]
     if ax is None:
-        ax = needed("matplotlib.pyplot", "a dendrogram on Matplotlib's axes").gca()
+        ax = import_optional("matplotlib.pyplot", "a dendrogram on Matplotlib's axes").gca()
     K, height, row = tree.n_leaves, tree._layout.x, 10 * tree._layout.y + 5
     colors = [None] * (2 * K - 1) if labels is None else tree._common_values(check_labels(labels, tree.n_objects))
     lines, upright = {}, orientation in ("top", "bottom")
@@ -770,7 +770,7 @@ def _branch_layer(tree, axes, classes, class_of, stroke_width):
 
 def convert_chart(chart, form):
     "A chart as `form` svg, png (two pixels per point) or pdf. Raises `InputError` in a browser."
-    vl_convert = needed("vl_convert", "a chart as a file")
+    vl_convert = import_optional("vl_convert", "a chart as a file")
     options = dict(scale=2) if form == "png" else {}
     return getattr(vl_convert, f"vegalite_to_{form}")(json.dumps(_visible(chart.to_dict())), **options)
 
@@ -794,7 +794,7 @@ class Explorable:
         schema = "https://vega.github.io/schema/vega-lite/v5.json"  # what JupyterLab and JupyterLite have
         found = {"application/vnd.vegalite.v5+json": dict(self.chart.to_dict(), **{"$schema": schema})}
         if not IN_BROWSER:
-            vl_convert = needed("vl_convert", "a picture of a chart")
+            vl_convert = import_optional("vl_convert", "a picture of a chart")
             found["image/svg+xml"] = vl_convert.vegalite_to_svg(self.chart.to_json())
         return found
 

@@ -5,7 +5,7 @@ from html import escape
 import numpy as np
 
 from ..core.plotting import svg, tag, tree_layout
-from ..core.tree_drawing import draw, drawing_svg
+from ..core.additive_drawing import draw, drawing_svg
 from .additive import AdditiveSettings, draw_world, fitted_models, judged
 from .framework import Page, no_step, page_texts
 

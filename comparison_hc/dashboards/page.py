@@ -9,7 +9,7 @@ from importlib import import_module
 from importlib.resources import files
 from string import Template
 
-from ..core.compat import needed
+from ..core.compat import import_optional
 from ..core.validation import InputError
 from .worker import LatestOnly
 
@@ -40,7 +40,9 @@ def vega_library():
     "Vega, which comes with vl-convert; made once, in about a second. Raises `InputError` without it."
     if "library" in compiled():
         return compiled()["library"]
-    bundle = needed("vl_convert", "a page with charts").javascript_bundle("globalThis.comparisonCharts = vegaEmbed;")
+    bundle = import_optional("vl_convert", "a page with charts").javascript_bundle(
+        "globalThis.comparisonCharts = vegaEmbed;"
+    )
     return f"if (!globalThis.comparisonCharts) {{ {bundle} }}"
 
 

@@ -6,7 +6,13 @@ __getattr__, __dir__, __all__ = lazy_names(
     __name__,
     {
         "bootstrap": ["bootstrap_support", "chance_support", "majority_consensus", "null_redraw", "structure_test"],
-        "clusters": ["ClusterChoice", "choose_clusters", "evidence_cut", "partition_evidence", "unplaced_objects"],
+        "cluster_choice": [
+            "ClusterChoice",
+            "choose_clusters",
+            "evidence_cut",
+            "partition_evidence",
+            "unplaced_objects",
+        ],
         "embedding": ["embedding_average_linkage", "forte", "t_ste", "triplet_error"],
         "_task_tables": ["FeatureMetric"],
         "linkage_learning": ["learn_model", "load_model", "save_model"],

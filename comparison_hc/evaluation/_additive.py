@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..core import tree_drawing as drawing
+from ..core import additive_drawing as drawing
 from ..core.io import csv_text
 from ..dendrogram import Dendrogram
 from ..metrics import agreement

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from ..core.io import atomic_write
-from ..core.compat import IN_BROWSER, needed
+from ..core.compat import IN_BROWSER, import_optional
 from ..core.validation import InputError, MissingFileError, require
 
 # What is known about each set before it is loaded. The digests of originals are those that published loaders check
@@ -102,7 +102,7 @@ def _fetch_originals(name, stem, download, progress):
 
 def _download(original, progress):
     "Fetch an original into the cache: Pooch verifies a temporary file and then renames it."
-    pooch = needed("pooch", "a download")
+    pooch = import_optional("pooch", "a download")
     path, log = cache_folder() / original["path"], pooch.get_logger()
     level = log.level
     log.setLevel("ERROR")

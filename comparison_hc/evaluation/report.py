@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.compat import needed
-from ..core import tree_drawing as drawing
+from ..core.compat import import_optional
+from ..core import additive_drawing as drawing
 from ..core.images import matrix_range
 from ..core._leaf_columns import CATEGORIES, LeafColumns, check_annotations
 from ..core.io import atomic_write, check_destination, csv_text
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from ..additive_tree import AdditiveTree
     from ..comparisons import Quadruplets, Triplets
     from .bootstrap import Support
-    from .clusters import ClusterChoice
+    from .cluster_choice import ClusterChoice
 
 __all__ = ["Result", "FlatResult", "save_result"]
 
@@ -908,7 +908,7 @@ def _picture(form):
     "A writer of a picture as png (300 dots per inch, 96 pixels) or pdf (vl_convert takes a pixel for 1/72 inch)."
 
     def write(result, figure="tree"):
-        vl_convert = needed("vl_convert", f"a tree as {form.upper()}")
+        vl_convert = import_optional("vl_convert", f"a tree as {form.upper()}")
         if form == "png":
             return vl_convert.svg_to_png(_figure_svg(result, figure), scale=72 / 96, ppi=300)
         return vl_convert.svg_to_pdf(_figure_svg(result, figure, scale=0.75))

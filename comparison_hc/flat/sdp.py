@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.compat import needed
+from ..core.compat import import_optional
 from ..core.parallel import one_thread
 from comparison_hc.core.validation import (
     NotConvergedWarning,
@@ -82,7 +82,7 @@ def sdp_reference(
     >>> round(value, 3)
     5.0
     """
-    cp = needed("cvxpy", "the general solver")
+    cp = import_optional("cvxpy", "the general solver")
     S = check_symmetric(S)
     require((k is None) != (lam is None), "k and lam", "given one at a time", (k, lam))
     X = cp.Variable(S.shape, PSD=True)

@@ -10,7 +10,7 @@ from ..dendrogram import Dendrogram
 from ..oracles import BudgetExhausted
 from ..core.partitions import labels_from_clusters
 from ._queries import query_batch, topological_merge_order
-from ._wins import BestLinks
+from ._linkage_state import BestLinks
 
 
 def kernel_of_all_triplets(similarity, self_pairs):

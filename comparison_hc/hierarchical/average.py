@@ -16,7 +16,7 @@ from ..core.partitions import check_partition, labels_from_clusters
 from ..core.validation import check_pairwise, check_progress, check_similarity
 from ..core.weights import sample_weight
 from ..dendrogram import Dendrogram
-from ._wins import FullRanking, LinkageState, SparseWins
+from ._linkage_state import FullRanking, LinkageState, SparseWins
 
 # %% ../../nbs/hierarchical/13_average.ipynb #merge-links-of-votes
 def _merge_by_score(wins, cluster, progress=None, sizes=None):

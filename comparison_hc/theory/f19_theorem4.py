@@ -17,7 +17,7 @@ from ..core.compat import bincount, repeat
 from ..core.partitions import check_partition, labels_from_clusters
 from ..core.validation import as_rng, check_number, check_progress, check_similarity, require
 from ..dendrogram import Dendrogram
-from ..hierarchical._wins import DenseWins
+from ..hierarchical._linkage_state import DenseWins
 from ..hierarchical.average import _merge_by_score
 from ..hierarchical.planted import planted_hierarchy
 from ..oracles import sample_quadruplets

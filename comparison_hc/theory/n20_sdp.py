@@ -12,7 +12,7 @@ from warnings import catch_warnings, simplefilter
 import numpy as np
 
 from comparison_hc.checks import check, compare_rows
-from comparison_hc.core.compat import bincount, needed, repeat
+from comparison_hc.core.compat import bincount, import_optional, repeat
 from comparison_hc.core.parallel import one_thread
 from comparison_hc.core.validation import as_rng
 from comparison_hc.flat.certificate import certify, cluster_matrix
@@ -254,7 +254,7 @@ def rank_one_interval(S, labels, steps=12):
 # %% ../../nbs/theory/12_n20_sdp.ipynb #a09297d5
 def solve_by_definition(S, lam, objective=None, slack=1e-6):
     "SDP-λ by an interior-point method, exactly as it is written; of nearly optimal X, the least `objective`."
-    cp = needed("cvxpy", "a check by a general solver")
+    cp = import_optional("cvxpy", "a check by a general solver")
 
     n = len(S)
     X = cp.Variable((n, n), PSD=True)

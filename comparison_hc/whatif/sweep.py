@@ -541,10 +541,10 @@ def page_of(title, sections, style):
 
 def check_sweep_file(path, called="--out"):
     "It can be written; to be asked before long work. Raises `InputError`."
-    from comparison_hc.core.compat import needed as library
+    from comparison_hc.core.compat import import_optional
     from comparison_hc.core.io import check_destination
 
     path = check_destination(path, called, ENDINGS)
     if path.suffix.lower() == ".parquet":
-        library("pyarrow", "a .parquet file")
+        import_optional("pyarrow", "a .parquet file")
     return path

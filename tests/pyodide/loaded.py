@@ -38,11 +38,11 @@ def done():
 
     ComparisonHC().fit(answers)
     yield "an estimator"
-    from comparison_hc.core.compat import needed
+    from comparison_hc.core.compat import import_optional
 
     for module in ("cvxpy", "vl_convert"):
         try:
-            needed(module, "this")
+            import_optional(module, "this")
         except ValueError as error:
             yield str(error)
 

@@ -11,7 +11,7 @@ from shared import by_name, refusals
 from test_additive import paths_by_walking, random_parent
 
 from comparison_hc.additive_tree import AdditiveTree, LengthTree
-from comparison_hc.core import tree_drawing as drawing
+from comparison_hc.core import additive_drawing as drawing
 from comparison_hc.core.newick import _parse
 from comparison_hc.metrics import agreement
 

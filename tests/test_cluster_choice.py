@@ -12,7 +12,7 @@ from shared import by_name, refusals, run
 from comparison_hc import ComparisonHC, Dendrogram, Quadruplets, Triplets, load_dataset
 from comparison_hc.dendrogram import random_tree
 from comparison_hc.evaluation import choose_clusters, evidence_cut, partition_evidence, unplaced_objects
-from comparison_hc.evaluation import clusters as module
+from comparison_hc.evaluation import cluster_choice as module
 from comparison_hc.hierarchical import planted_hierarchy
 from comparison_hc.metrics import adjusted_rand_index
 from comparison_hc.oracles import sample_triplets

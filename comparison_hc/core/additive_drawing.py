@@ -11,7 +11,7 @@ import numpy as np
 
 from .additive import children_of, leaves_below, path_lengths
 from ._tree import sorted_linkage
-from .compat import needed
+from .compat import import_optional
 from .newick import quoted
 from .plotting import ABOVE, cluster_color, cut_text, is_free, svg, tag, text_color, text_width, whole_percent
 from .validation import as_array, check_choice, check_integer, check_number, require, visible_text
@@ -579,7 +579,7 @@ def drawing_axes(drawing, ax):
     "On Matplotlib's axes, which are made to measure; returns them."
     points = 72 / 96  # per pixel
     if ax is None:
-        pyplot = needed("matplotlib.pyplot", "a tree on Matplotlib's axes")
+        pyplot = import_optional("matplotlib.pyplot", "a tree on Matplotlib's axes")
         ax = pyplot.gca()
     for x, y, x2, y2, color, width, _ in drawing.lines:
         ax.plot([x, x2], [y, y2], color=color, linewidth=points * width, solid_capstyle="round")
