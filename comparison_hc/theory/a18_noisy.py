@@ -130,12 +130,12 @@ def responses(tour, at):
 
 
 def right_response(tour, at, sibling):
-    "What a vertex query should say."
+    "The right response to a vertex query."
     return int(responses(tour, at)[sibling])
 
 
 def possible_responses(tour, at):
-    "What a vertex query can say at all: a leaf has nothing below it, and the root nothing above."
+    "The possible responses to a vertex query: a leaf has nothing below it, and the root nothing above."
     inner = [RIGHT, LEFT] if tour.end[at] > at + 1 else []
     return [HERE, *inner, UP] if at > 0 else [HERE, *inner]
 
@@ -681,7 +681,7 @@ def siblings_are_found(quick=True, confidence=0.999, rng=0):
 
 # %% ../../nbs/theory/24_a18_noisy.ipynb #de2b4be0
 def measure(n, delta):
-    "What Theorem 5.1 counts questions by."
+    "The unit in which Theorem 5.1 counts questions."
     return n * log2(n) + n * log2(1 / delta)
 
 
@@ -770,7 +770,7 @@ def odds(weight):
 
 
 def odds_in_a_search(shape, p, believed, n_questions, rng):
-    "A search with a posterior, and what each of its questions does to the odds against every place."
+    "A search with a posterior, and the effect of each of its questions on the odds against every place."
     tour, _, sibling = partial_tree(16, shape, rng)
     growth, answers = [], []
     weight, at = state_after(tour, 15, believed, answers)

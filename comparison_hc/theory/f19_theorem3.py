@@ -28,7 +28,7 @@ def _normal_nodes():
 
 
 def shared_products(snr, n_levels):
-    "Mean product of the votes of pairs of levels t and t' against the same pair of level s."
+    "Mean product of the outcomes of pairs of levels t and t' against the same pair of level s."
     from scipy.special import erf
 
     z, weight = _normal_nodes()
@@ -38,7 +38,7 @@ def shared_products(snr, n_levels):
 
 # %% ../../nbs/theory/04_f19_theorem3.ipynb #3fb36baa
 def passive_products(n_pure, snr, n_levels, printed=False):
-    "Mean product of the votes of two pairs, summed over all references but the two themselves."
+    "Mean product of the outcomes of two pairs, summed over all references but the two themselves."
     level = np.arange(n_levels + 1)
     pairs = np.rint(level_shares(n_pure, n_levels)[::-1] * comb(n_pure << n_levels, 2))  # by level of the reference
     B = beta(np.subtract.outer(level, level), snr)
@@ -50,7 +50,7 @@ def passive_products(n_pure, snr, n_levels, printed=False):
 
 # %% ../../nbs/theory/04_f19_theorem3.ipynb #cc587026
 def passive_kernel(w, p, rng):
-    "F19's eq. 9, dense and direct: O(N⁴) memory, for N up to about 50."
+    "Eq. 9 of the paper, dense and direct: O(N⁴) memory, for N up to about 50."
     N, pairs = len(w), np.triu_indices(len(w), 1)
     P = len(pairs[0])
     number = np.full((N, N), P)
