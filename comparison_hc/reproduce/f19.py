@@ -11,6 +11,7 @@ from ..hierarchical.planted import planted_hierarchy
 from ..metrics import average_ari
 from ..oracles import sample_quadruplets
 from .experiments import parameter_grid
+from .readings import mean_table
 from .simulation import GROUP_SIZES, MU, SIGMA, active_tree, passive_tree, pure_groups
 
 ACTIVE = ("SL", "CL", "4K–AL–act")
@@ -82,11 +83,6 @@ def planted_summary(table):
     from pandas import Categorical
 
     table = table.assign(method=Categorical(table["method"], planted_methods), exact=table["aari"] > 1 - 1e-9)
-    summary = table.groupby(["n_pure", "p", "delta", "method"], observed=True, as_index=False).agg(
-        aari=("aari", "mean"),
-        sd=("aari", lambda values: values.std(ddof=0)),
-        exact=("exact", "mean"),
-        comparisons=("comparisons", "mean"),
-        repetitions=("aari", "size"),
-    )
+    keys = ["n_pure", "p", "delta", "method"]
+    summary = mean_table(table.sort_values(keys, kind="stable"), keys, "aari", ["exact", "comparisons"])
     return summary.assign(method=summary["method"].astype(object), snr=(summary["delta"] / 0.1).round(6))

@@ -16,6 +16,7 @@ from ..metrics import adjusted_rand_index, dasgupta_cost, triplet_agreement
 from ..oracles import sample_quadruplets, sample_triplets
 from .experiments import parameter_grid
 from .f19 import both_kernels
+from .readings import mean_table
 
 PROPORTIONS = [round(0.01 * step, 2) for step in range(1, 11)]
 DIMENSIONS = [2, 5, 10]
@@ -100,13 +101,7 @@ def data_summary(table):
     """Mean and standard deviation (division by the number of runs) of the cost, and its place between the two rulers:
     0 is average linkage on the similarities, 1 a random tree.
     """
-    summary = table.groupby(["dataset", "dimension", "p", "method"], sort=False, as_index=False).agg(
-        cost=("cost", "mean"),
-        sd=("cost", lambda values: values.std(ddof=0)),
-        comparisons=("comparisons", "mean"),
-        converged=("converged", "mean"),
-        repetitions=("cost", "size"),
-    )
+    summary = mean_table(table, ["dataset", "dimension", "p", "method"], "cost", ["comparisons", "converged"])
     known, random = (summary[summary["method"] == name].groupby("dataset")["cost"].mean() for name in REFERENCES)
     excess = (summary["cost"] - summary["dataset"].map(known)) / summary["dataset"].map(random - known)
     return summary.assign(excess=excess)

@@ -12,6 +12,7 @@ from ..flat.planted import n_comparisons, planted_partition, sample_comparisons
 from ..flat.similarity import adds3, mulk3
 from ..metrics import adjusted_rand_index
 from .experiments import parameter_grid
+from .readings import mean_table
 from .simulation import FAMILIES, SIMILARITIES, equal_sizes, sdp_labels, spur_watched, watched
 
 _KINDS = {"triplets": (n_triplet_questions, 3), "quadruplets": (n_quadruplet_questions, 4)}
@@ -205,25 +206,12 @@ def ari_summary(table):
     """Mean and standard deviation (division by the number of runs) of the ARI, mean k̂, shares of exact and of
     converged runs.
     """
-    point = [
-        name for name in ("kind", "family", "dataset", "delta", "sigma", "epsilon", "n", "k", "a") if name in table
-    ]
+    names = ("kind", "family", "dataset", "delta", "sigma", "epsilon", "n", "k", "a")
+    point = [name for name in names if name in table]
     more = {"true_delta": ("true_delta", "mean")} if "true_delta" in table else {}
-    return (
-        table.assign(exact=table["ari"] > 1 - 1e-9)
-        .groupby([*point, "method"], sort=False, as_index=False)
-        .agg(
-            ari=("ari", "mean"),
-            sd=("ari", lambda values: values.std(ddof=0)),
-            exact=("exact", "mean"),
-            n_clusters=("n_clusters", "mean"),
-            comparisons=("comparisons", "mean"),
-            exhausted=("exhausted", "max"),
-            converged=("converged", "mean"),
-            repetitions=("ari", "size"),
-            **more,
-        )
-    )
+    more |= dict(exhausted=("exhausted", "max"), converged=("converged", "mean"))
+    table = table.assign(exact=table["ari"] > 1 - 1e-9)
+    return mean_table(table, [*point, "method"], "ari", ["exact", "n_clusters", "comparisons"], **more)
 
 
 def agreement_summary(table):
@@ -231,11 +219,5 @@ def agreement_summary(table):
     the first.
     """
     variant = "outliers" if "outliers" in table else "answers"
-    return table.groupby([variant, "one", "other"], sort=False, as_index=False).agg(
-        ari=("ari", "mean"),
-        sd=("ari", lambda values: values.std(ddof=0)),
-        n_clusters=("n_clusters", "mean"),
-        comparisons=("comparisons", "max"),
-        converged=("converged", "mean"),
-        repetitions=("ari", "size"),
-    )
+    more = dict(comparisons=("comparisons", "max"), converged=("converged", "mean"))
+    return mean_table(table, [variant, "one", "other"], "ari", ["n_clusters"], **more)

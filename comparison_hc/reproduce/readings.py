@@ -21,6 +21,13 @@ def which_setting(kind):
     return "THE PAPER'S SETTING" if kind == "full" else "QUICK SETTING, not the paper's"
 
 
+def mean_table(table, keys, value, means=(), **more):
+    "Mean and standard deviation (division by the number of runs) of a value, and means of other columns, by keys."
+    named = {value: (value, "mean"), "sd": (value, lambda values: values.std(ddof=0))}
+    named |= {name: (name, "mean") for name in means} | more | {"repetitions": (value, "size")}
+    return table.groupby(keys, sort=False, as_index=False, observed=True).agg(**named)
+
+
 def first_from(values, enough=0.99):
     "The smallest value of the index from which on all means are high enough."
     found = float("inf")
