@@ -136,9 +136,8 @@ def promise_words(settings):
         else f"<b>Theorem 4</b> holds for {name} with the small constant, from p = {most} on."
     )
     use = (
-        "What they are good for is how the need <i>grows</i>: the kernels' p must shrink no faster than √(ln"
-        " N/N), that of"
-        " 4–AL from pure clusters of m no faster than ln N/m. So they compare methods, and plan no study."
+        "What they are good for is how the need <i>grows</i>: the kernels' p must shrink no faster than √(ln N/N), "
+        "that of 4–AL from pure clusters of m no faster than ln N/m. So they compare methods, and plan no study."
     )
     holds = f"Here hold: {', '.join(held)}." if held else "None of them speaks about this setting."
     return f"<p>{one}; dashed in the curve.</p><p>{rest} {use}</p><p>{holds}</p>"
