@@ -83,7 +83,7 @@ class Support:
     values : ndarray of shape (K − 1,)
         Exact support: share of the resampled trees that have the cluster of each merge, in the order of merges.
     transfer : ndarray of shape (K − 1,)
-        Transfer bootstrap expectation: how nearly the clusters come back, in objects that would have to move.
+        Transfer bootstrap expectation: how nearly the trees contain the clusters, in objects that would have to move.
     jaccard : ndarray of shape (K − 1,)
         Mean over the trees of the largest Jaccard similarity of the cluster with one of theirs.
     trees : tuple of Dendrogram

@@ -96,7 +96,7 @@ class MethodComparison:
     table : pandas.DataFrame
         One row per method, the best first; `COLUMNS` explains the columns.
     in_sample : pandas.DataFrame
-        The same shares of the comparisons that the trees were built from; they are no evidence.
+        The same shares of the comparisons that the trees were built from; they are not evidence.
     runs : pandas.DataFrame
         One row per split and method.
     plan : SplitPlan

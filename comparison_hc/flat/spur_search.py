@@ -410,7 +410,7 @@ def spur(
     Warns
     -----
     UserWarning
-        If there are fewer than n ln n comparisons, so that the range of λ is empty.
+        If there are fewer than n ln n comparisons, so the range of λ is empty.
     NotConvergedWarning
         If a semidefinite program stopped early.
 

@@ -174,7 +174,7 @@ def triplet_average_linkage(
     sort : bool, default True
         Whether to sort the merges by nearness; the clusters of the tree stay, its cuts improve.
     n_objects : int, optional
-        N; by default as the answers say.
+        N; by default the number that the answers imply.
     progress : callable, optional
         Called with (merges done, merges in all).
     weights : array-like of shape (m,), optional
