@@ -17,7 +17,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "comparison_hc"
-LOADERS = ("import_module", "import_extra", "needed")  # functions of this package and Python's that import by name
+LOADERS = (
+    "import_module",
+    "import_extra",
+    "import_optional",
+)  # functions of this package and Python's that import by name
 IMPORTED_AS = {"scikit-learn": "sklearn", "pillow": "PIL", "vl-convert-python": "vl_convert", "myst-nb": "myst_nb"}
 IMPORTED_AS["django-static-mathjax"] = "mathjax"
 COMES_WITH = {  # what is imported and not declared → the reason
@@ -34,7 +38,6 @@ LOOKED_AT = {  # (bandit's test, module or None for all) → why it may stand
     ("B404", None): RUNS,
     ("B105", None): "sentences about a token, and the name of an option: no token",
     ("B101", None): "an assignment's test as a text for students",
-    ("B403", "reproduce/engine.py"): "asks whether a function can be sent to a worker; nothing is read from a file",
 }
 
 

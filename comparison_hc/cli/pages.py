@@ -18,7 +18,7 @@ def _add_options(parser):
     parser.add_argument("--port", type=int, metavar="N", help=where)
     token = "the word in the address that lets a reader in (default: the same at every start; with --host a new one)"
     parser.add_argument("--token", metavar="WORD", help=token)
-    workers = "processes that compute (default: one per core, two to four)"
+    workers = "processes that compute (default: one per core, four to eight)"
     parser.add_argument("--workers", "--hands", type=int, metavar="N", help=workers)
     parser.add_argument("--items", metavar="ITEMS", help="ask: what is asked about, as for the command ask")
     folder = "ask: where answers go, one log per person (default: answers, in this folder)"

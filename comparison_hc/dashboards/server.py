@@ -566,7 +566,7 @@ def serve_dashboard(
     token : str, optional
         The word in the address that lets a reader in; by default chosen.
     workers : int, optional
-        Number of processes that compute; by default one per core, two to four.
+        Number of processes that compute; by default one per core, four to eight.
     items : str, Path or sequence, default "animals"
         What the page `ask` asks about.
     folder : str or Path, default "."
@@ -599,7 +599,7 @@ def serve_dashboard(
     names = [name] if isinstance(name, str) else list(dict.fromkeys(name or MODULES))
     for each in names:
         require(each in MODULES, "NAME", f"one of {', '.join(MODULES)}", each)
-    n_workers = min(4, max(2, os.cpu_count() or 2)) if workers is None else check_integer(workers, "--workers", 1, 64)
+    n_workers = min(8, max(4, os.cpu_count() or 1)) if workers is None else check_integer(workers, "--workers", 1, 64)
     token = check_token(token, host)
     if "ask" in names:
         items = check_items(items)
