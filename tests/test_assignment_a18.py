@@ -301,11 +301,11 @@ def test_lie_3b():
     right = solutions(LIE, "3a", "3b")["survive"]
     assert said(LIE, "3b", survive=right) == said(LIE, "3b", survive=any_pivot) == ""
     text = said(LIE, "3b", survive=lambda *args: patient(*args, early=True))
-    assert "questions on the mean of 40 searches in trees of 24 items, and should use at most 22" in text
+    assert "questions on average over 40 searches in trees of 24 items, and should use at most 22" in text
     hasty = lambda ask, vertices, parts, p, risk: right(ask, vertices, parts, p, 0.5)
     assert "finds the sibling in 0." in said(LIE, "3b", survive=hasty)
     forever = lambda *args: any_pivot(*args, stop=False)
-    assert "uses 120.0 questions on the mean" in said(LIE, "3b", survive=forever)
+    assert "uses 120.0 questions on average" in said(LIE, "3b", survive=forever)
 
 
 def test_lie_4a():
@@ -325,7 +325,7 @@ def test_lie_4a():
         return halving(lambda v: max(range(3), key=[person(v) for person in people].count), vertices, parts, 1, False)
 
     text = said(LIE, "4a", crowd=vote)
-    assert "questions on the mean of 40 searches, and should use at most 60" in text
+    assert "questions on average over 40 searches, and should use at most 60" in text
 
 
 def test_lie_an_oracle_is_as_right_as_it_says_and_stubborn_only_if_told():

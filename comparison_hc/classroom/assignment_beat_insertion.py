@@ -166,13 +166,13 @@ def part_3a(answers):
 
 
 def check_beat(answers, n, seeds):
-    "Fewer questions than a share of n log2 n, on the mean."
+    "Fewer questions than a share of n log2 n, on average."
     call = f"beat(ask, {n})"
     used = play(answers.function("beat", by_name=["ask"]), n, seeds, 20 * n, call)
     most = SHARE * n * log2(n)
-    bound = f"less than {log2(factorial(n)) - 1:.0f} on the mean"
+    bound = f"less than {log2(factorial(n)) - 1:.0f} on average"
     two = f"No method whose questions have two possible answers can do with {bound}."
-    text = f"{call} uses {used:.0f} questions on the mean of {len(seeds)} ladders, and should use at most {most:.0f}"
+    text = f"{call} uses {used:.0f} questions on average over {len(seeds)} ladders, and should use at most {most:.0f}"
     expect(used <= most, f"{text}, {SHARE} n log2 n. {two}")
 
 

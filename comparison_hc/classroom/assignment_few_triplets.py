@@ -136,7 +136,7 @@ def check_passive(function, sizes, budget, seeds, least):
     call = f"passive(ask, {sum(sizes)}, {len(sizes)}, {budget}, 7)"
     text = f"{call} asks {used:.0f} questions, and should ask most of the {budget} that it may ask."
     expect(used >= 0.8 * budget, text)
-    text = f"{call} reaches an adjusted Rand index of {score:.2f} on the mean, and should reach {least} with so many."
+    text = f"{call} reaches an adjusted Rand index of {score:.2f} on average, and should reach {least} with so many."
     expect(score >= least, text)
 
 
@@ -179,7 +179,7 @@ def check_few(function, budget, seeds, sizes, why):
     call = f"few_triplets(ask, {sum(sizes)}, {len(sizes)}, {budget})"
     score, used = play(function, budget, seeds, sizes, call)
     text = (
-        f"{call} reaches an adjusted Rand index of {score:.3f} with {used:.0f} questions, on the mean of {len(seeds)}"
+        f"{call} reaches an adjusted Rand index of {score:.3f} with {used:.0f} questions, on average over {len(seeds)}"
     )
     expect(score >= GOOD, f"{text} draws; it should reach {GOOD}. {why}")
 

@@ -235,11 +235,11 @@ def part_3b(answers):
 
 
 def check_survive(answers, m, p, seeds, most, shape="uniform"):
-    "Right often enough, with few questions on the mean."
+    "Right often enough, with few questions on average."
     call, mean, _ = check_reliable(
         answers.function("survive", by_name=["ask", "vertices", "parts"]), "survive", m=m, p=p, seeds=seeds, shape=shape
     )
-    text = f"{call} uses {mean:.1f} questions on the mean of {len(seeds)} searches in trees of {m} items"
+    text = f"{call} uses {mean:.1f} questions on average over {len(seeds)} searches in trees of {m} items"
     expect(mean <= most, f"{text}, and should use at most {most}.")
 
 
@@ -252,5 +252,5 @@ def check_crowd(answers, seeds, n_people, **how):
     "Right often enough, though each person always says the same."
     how = dict(seeds=seeds, stubborn=True, n_people=n_people, **how)
     call, mean, _ = check_reliable(answers.function("crowd", by_name=["people", "vertices", "parts"]), "crowd", **how)
-    text = f"{call} uses {mean:.1f} questions on the mean of {len(seeds)} searches, and should use at most 60."
+    text = f"{call} uses {mean:.1f} questions on average over {len(seeds)} searches, and should use at most 60."
     expect(mean <= 60, text)
