@@ -686,7 +686,7 @@ def _as_asked(X, kind):
     asked = getattr(getattr(X, "reading", None), "kind", None)
     if kind != "auto" or asked not in _TWINS:
         return X, "comparisons" if kind == "auto" else kind
-    twin, order = _TWINS[asked]
+    twin, _ = _TWINS[asked]
     fields = [each for each in (X.respondents, X.weights) if each is not None]
     even = len(X) % 2 == 0 and np.array_equal(X.array[::2][:, twin], X.array[1::2])
     if not even or any(np.any(each[::2] != each[1::2]) for each in fields):

@@ -100,6 +100,19 @@ def in_office(n_workers=1):
 
 
 @in_office()
+async def test_a_reader_may_leave_when_the_process_has_just_ended(office):
+    def ended(_):
+        raise BrokenPipeError
+
+    reader = Reader()
+    office.ask(reader, "A")
+    assert await office.order() == "A"
+    office.pool.asked[reader].line = SimpleNamespace(send=ended)
+    office.pool.leave(reader)
+    assert "A" not in office.pool.jobs
+
+
+@in_office()
 async def test_equal_requests_are_computed_once_and_kept(office):
     readers, late = [Reader() for _ in range(30)], Reader()
     for reader in readers:

@@ -1,4 +1,4 @@
-"""Additive trees by penalised maximum likelihood: statements, paths, lengths by Newton, interchanges.
+"""Additive trees by penalised maximum likelihood: statements, paths, lengths, interchanges, and subtrees that move.
 
 An unrooted binary tree over N leaves is an array `parent` of 2N − 2 entries, rooted at leaf 0: node v < N is leaf v,
 and edge v − 1 joins node v to parent[v]. Several trees are a list of such arrays; their edges follow each other.
@@ -307,7 +307,9 @@ class Fit:
 
 
 def fit_lengths(statements, parents, rate, lengths=None, splits=None, precision=None, max_newton=MAX_NEWTON):
-    """The best lengths of these trees under an exponential prior with this rate: a convex problem, by Newton steps.
+    """The best lengths of these trees under an exponential prior with this rate, by Newton steps.
+
+    Without lapses this is a convex problem; with lapses the lengths may be a local optimum.
 
     With a precision (T·E, T·E), the prior is instead normal around the lengths that the search starts from.
     """

@@ -124,7 +124,7 @@ class Pool:
         job = self.asked.pop(reader, None)
         if job:
             job.readers.discard(reader)
-            with self.lock:
+            with self.lock, suppress(OSError):  # the process may have ended
                 if not job.readers and job.line:
                     job.line.send(None)
             if not job.readers and not job.is_answered:
