@@ -14,6 +14,7 @@ import threading
 import time
 from functools import wraps
 from pathlib import Path
+from queue import SimpleQueue
 from types import SimpleNamespace
 from urllib.parse import urlsplit
 
@@ -110,6 +111,25 @@ async def test_a_reader_may_leave_when_the_process_has_just_ended(office):
     office.pool.asked[reader].line = SimpleNamespace(send=ended)
     office.pool.leave(reader)
     assert "A" not in office.pool.jobs
+
+
+class Hurried(SimpleQueue):
+    "A queue whose taker has always acted before `put` returns."
+
+    def put(self, job):
+        super().put(job)
+        time.sleep(0.2)
+
+
+@in_office()
+async def test_a_process_that_is_free_at_once_serves_the_first_request(office):
+    office.pool.waiting.put(server.Job("nobody's", "nobody's"))  # the thread leaves the old queue
+    office.pool.waiting = Hurried()
+    reader = Reader()
+    office.ask(reader, "A")
+    assert await asyncio.to_thread(office.lines[0].poll, 5) and await office.order() == "A"
+    await office.finish()
+    assert reader.kinds == ["done"]
 
 
 @in_office()

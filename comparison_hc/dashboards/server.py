@@ -109,15 +109,15 @@ class Pool:
     def ask(self, reader, order, key):
         "This is what a reader wants now, and nothing that they wanted before."
         self.leave(reader)
-        if key not in self.jobs:
-            self.jobs[key] = Job(order, key)
-            self.waiting.put(self.jobs[key])
-        job = self.jobs[key]
+        is_new = key not in self.jobs
+        job = self.jobs.setdefault(key, Job(order, key))
         self.jobs.move_to_end(key)
         job.readers.add(reader)
         self.asked[reader] = job
         for text in job.frames:
             reader.hear(text)
+        if is_new:
+            self.waiting.put(job)  # last: a thread that is free takes it at once, and drops it if nobody waits
 
     def leave(self, reader):
         "A reader leaves or asks for something else; a job without readers ends."
@@ -134,12 +134,12 @@ class Pool:
         "A thread: one process, and one job after the other; a process that ends over a job is replaced."
         while self.is_open:
             job = self.waiting.get()
-            with self.lock:
-                if not job.readers:
-                    continue
-                job.line = line
             try:
-                line.send(job.order)
+                with self.lock:  # `leave` speaks to the process only after the order
+                    if not job.readers:
+                        continue
+                    line.send(job.order)
+                    job.line = line
                 while (event := line.recv())[0] != "end":
                     self.loop.call_soon_threadsafe(self.heard, job, *event)
             except (EOFError, OSError):
