@@ -9,7 +9,6 @@ import json
 import multiprocessing
 import os
 import pkgutil
-import re
 import sys
 import traceback
 from pathlib import Path
@@ -38,13 +37,13 @@ def forked():
     return context
 
 
-def execute(notebook, output, checks, **environment):
+def execute(notebook, output, **environment):
     """Run as `nbdev_test` does, and draw every chart that it shows.
 
     In a process of its own, as `forked` gives it.
     """
     charts = Path(f"{output}.charts")
-    process = forked().Process(target=_execute, args=(notebook, str(output), str(charts), str(checks), environment))
+    process = forked().Process(target=_execute, args=(notebook, str(output), str(charts), environment))
     process.start()
     process.join(LONGEST)
     if process.is_alive():
@@ -92,7 +91,7 @@ def _hand_over(charts):
         altair.renderers.register(name, as_lines(name))
 
 
-def _execute(notebook, output, charts, checks, environment):
+def _execute(notebook, output, charts, environment):
     "In the new process."
     gc.freeze()  # what was imported before is not searched for waste again and again
     gc.set_threshold(10_000, 20, 20)
@@ -105,15 +104,12 @@ def _execute(notebook, output, charts, checks, environment):
     from IPython.core.history import HistoryManager
     from nbdev.config import get_config
     from nbdev.test import test_nb
-    from once import checks_run_once
 
     HistoryManager.enabled = False  # nobody will look for what was typed, on the disk
-    exported = re.search(r'"#\| default_exp ([\w.]+)', (ROOT / notebook).read_text(encoding="utf-8"))
-    with checks_run_once(checks, exported and f"comparison_hc.{exported[1]}"):
-        done, _ = test_nb(
-            ROOT / notebook,
-            get_config().tst_flags.split(),
-            ["data"] if os.environ.get("COMPARISON_HC_DATA") else [],
-            basepath=ROOT,
-        )
+    done, _ = test_nb(
+        ROOT / notebook,
+        get_config().tst_flags.split(),
+        ["data"] if os.environ.get("COMPARISON_HC_DATA") else [],
+        basepath=ROOT,
+    )
     sys.exit(0 if done else 1)
