@@ -251,7 +251,7 @@ EXTREMES = [  # what is said, at least something, or None for nothing in particu
     ("δ = 0", dict(snr=0.0)),
     ("No comparison was seen", dict(p=1e-9)),
     ("N₀ = 1", dict(n_pure=1)),
-    ("Two objects make one pair", dict(n_pure=1, n_levels=1)),
+    ("Two objects form only one pair", dict(n_pure=1, n_levels=1)),
     (None, dict(p=1.5e-6)),
     ("σ = 0", dict(snr=inf, p=1.0)),
     (".", dict(n_pure=1, n_levels=2, p=1e-3)),
@@ -277,7 +277,7 @@ def test_extremes_are_said_of_the_methods_that_they_concern():
     assert all("No comparison was seen" in data["why"][name] for name in planted_methods if name not in ("SL", "CL"))
     assert "SL" not in data["why"]
     why = planted_data(PlantedSettings(n_pure=1, n_levels=1))["why"]
-    assert all("cannot be compared" in text for text in why.values())
+    assert all("only one pair" in text for text in why.values())
 
 
 def test_without_noise_every_comparison_gives_the_tree():
@@ -430,7 +430,7 @@ def test_thresholds_are_where_the_hypotheses_begin_to_hold(n_pure, n_levels, p):
     setting = PlantedSettings(p=p, n_pure=n_pure, n_levels=n_levels)
     if setting.n_objects < 3:
         return
-    surely = promises.signal_thresholds(setting)["SL and CL surely"]
+    surely = promises.signal_thresholds(setting)["SL and CL guaranteed"]
     for snr in (0.99 * surely, 1.01 * surely):
         first = promises.hypotheses(replace(setting, snr=snr))[0]
         assert first.holds == (snr > surely)
@@ -530,7 +530,7 @@ def test_the_saved_code_computes_the_saved_table(name, capsys):
 
 
 def test_the_caption_of_the_curve_says_which_theorems_it_shows():
-    begins = {True: "2 to 4 with the small constants", False: "Theorems 2 to 4 do not begin on this axis"}
+    begins = {True: "2 to 4 with the small constants", False: "Theorems 2 to 4 apply nowhere on this axis"}
     far = PlantedSettings(p=1.0, n_pure=240, n_levels=1)
     for setting, shows in ((PlantedSettings(), False), (far, True), (PlantedSettings(against="p"), False)):
         shown = planted_page.measure_event(setting)["show"]

@@ -63,7 +63,7 @@ class FlatSettings(Settings):
     similarity: str = setting(
         "AddS-3", one_of(SIMILARITIES), "similarity", "how answers become a matrix", SIMILARITIES, as_list=True
     )
-    seed: int = setting(0, integer_from(0), "seed", SEED_HELP, range(20), unit="which draw")
+    seed: int = setting(0, integer_from(0), "seed", SEED_HELP, range(20), unit="draw number")
     every_k: bool = setting(
         False,
         check_flag,

@@ -34,7 +34,7 @@ def setting(default, check, label="", help="", live=(), stored=(), name=None, as
     return field(default=default, metadata=dict(check=check, called=name or label, **control))
 
 
-SEED_HELP = "another draw of everything that is random"
+SEED_HELP = "number of the random draw"
 
 
 class Settings:
@@ -211,10 +211,10 @@ def controls_html(settings, values, start):
 
 @dataclass(frozen=True)
 class Try:
-    "A setting that is worth a look."
+    "An instructive setting."
 
     name: str  # on its button
-    words: str  # what to see there
+    words: str  # what it shows
     changed: dict  # {name of a setting: value}, as the page sends it; all others are as the page begins
 
     def fits(self, values):
@@ -228,18 +228,18 @@ class Try:
         return f'<button type="button" data-preset="{sent}" title="{escape(self.words)}">{self.name}</button>'
 
 
-RESET = Try("reset", "All controls as the page began.", {})
+RESET = Try("reset", "All controls return to their first values.", {})
 
 
 def page_texts(name):
-    "Everything that a page says besides its results, from `static/NAME.json`, as arguments of `Page`."
+    "The texts, instructive settings and sources of a page, from `static/NAME.json`, as arguments of `Page`."
     found = loads(static_text(f"{name}.json"))
     tries = tuple(Try(**each) for each in found["tries"])
     return found | dict(name=name, tries=tries, sources=tuple(Source(**each) for each in found["sources"]))
 
 
 def more_html(tries, words, sources, pages):
-    "What stands folded at the end of a page."
+    "The folded part at the end of a page."
     lists = [[f"<dt>{word}</dt><dd>{text}</dd>" for word, text in found.items()] for found in (tries, words)]
     parts = dict(tries="".join(lists[0]), words="".join(lists[1]), sources=sources_html(sources, pages))
     return Template(static_text("more.html")).substitute(parts)
@@ -321,7 +321,7 @@ class Page:
 
         start, about = {**self.small, **start} if IN_BROWSER else start, self.about
         if IN_BROWSER and self.small:
-            about += " It begins small here, because Python in a browser is slow; the controls go further."
+            about += " The first setting is small, because Python in a browser is slow; the controls offer larger ones."
         spec = self.spec(self.settings.values("live"), self.settings(**start), about, pages_beside())
         return dashboard_widget(spec, work)
 
@@ -349,8 +349,8 @@ class Page:
         texts = {about[name]["label"]: map(about[name]["text"], each) for name, each in values.items()}
         lists = [f"{label}: {', '.join(each)}" for label, each in texts.items()]
         words = (
-            f"{self.about} This page has no kernel: it answers from {len(data['answers']):,} stored settings"
-            f" ({'; '.join(lists)}). The live page, comparison-hc dashboard {self.name}, has many more."
+            f"{self.about} This static export has no kernel and shows {len(data['answers']):,} stored settings"
+            f" ({'; '.join(lists)}). The dashboard, comparison-hc dashboard {self.name}, offers many more."
         )
         return static_page(self.title, self.spec(values, self.settings(**start), words, pages or pages_given()), data)
 

@@ -118,7 +118,7 @@ class LinkSettings(Settings):
     per_class: int = setting(
         50, integer_from(2, MOST_POINTS), "points a class", "how large a task is", SIZES, name="per_class"
     )
-    task: int = setting(1, integer_from(0), "task", TASK_HELP, range(50), unit="which draw")
+    task: int = setting(1, integer_from(0), "task", TASK_HELP, range(50), unit="draw number")
     tasks: int = setting(20, integer_from(1, MOST_TASKS), "tasks in the average", TASKS_HELP, SHOWN, name="tasks")
 
     @property

@@ -1,4 +1,4 @@
-"""What a page measures along one slider: stored means with bands, a theorem's threshold, and this visit's draws."""
+"""The chart of a measure along one slider: stored means with bands, thresholds of theorems, draws of this visit."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -138,6 +138,6 @@ def measure_show(name, settings, axis, series, bounds, labels):
     lines, other = line_rows(found, axis, series), other_settings(stored, settings, labels)
     signals = dict(axis.signals(settings), solid=0.35 if other else 1)
     rows = dict(lines=lines, bounds=bound_rows(bounds, axis), here=[dict(x=signals["now"])])
-    words = f"Pale, because no means are stored here: those of the nearest settings, {other}. " if other else ""
+    words = f"Pale: means of the nearest stored settings, {other}. " if other else ""
     words += "Lines and bands: mean and standard deviation of five draws. " if lines else "No means are stored here. "
     return dict(rows=rows, signals=signals, label=f"along {axis.title}"), words

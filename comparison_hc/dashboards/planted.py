@@ -20,11 +20,11 @@ P_STORED = [0.001, 0.003, 0.01, 0.03, 0.1, 1.0]
 SNR_LIVE = [round(0.1 * step, 1) for step in range(31)] + [3.5, 4, 5, 6, 8, 10, 12, inf]
 SNR_STORED = [round(0.2 * step, 1) for step in range(1, 11)]
 N_LIVE = [1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30]
-AGAINST = {"δ/σ": "snr", "p": "p"}  # what a curve can be drawn over, and the setting that it is
-AGAINST_HELP = "what the curve of AARI is drawn over"
-P_HELP = "probability of every comparison to be seen"
-L_HELP = "levels; there are 2 to the L pure clusters"
-SNR_HELP = "signal to noise: what two objects lose in similarity at every level, in standard deviations"
+AGAINST = {"δ/σ": "snr", "p": "p"}  # horizontal axes of the chart, and their settings
+AGAINST_HELP = "horizontal axis of the chart of AARI"
+P_HELP = "probability that a comparison is seen"
+L_HELP = "number of levels; there are 2 to the power L pure clusters"
+SNR_HELP = "signal-to-noise ratio: decrease of the mean similarity per level, in standard deviations of the noise"
 
 
 def check_snr(value, name):
@@ -47,7 +47,7 @@ def snr_text(value):
 
 @dataclass(frozen=True)
 class PlantedSettings(Settings):
-    """The controls of the page `planted`.
+    """The controls of the dashboard `planted`.
 
     Examples
     --------
@@ -58,16 +58,18 @@ class PlantedSettings(Settings):
 
     snr: float = setting(1.0, check_snr, "δ/σ", SNR_HELP, SNR_LIVE, SNR_STORED, text=snr_text, unit="signal to noise")
     p: float = setting(0.1, number_from(0, 1, True), "p", P_HELP, P_LIVE, P_STORED, unit="share seen")
-    n_pure: int = setting(8, check_integer, "N₀", "objects in a pure cluster", N_LIVE, [4, 8], unit="objects a cluster")
+    n_pure: int = setting(
+        8, check_integer, "N₀", "objects in a pure cluster", N_LIVE, [4, 8], unit="objects per cluster"
+    )
     n_levels: int = setting(3, integer_from(1, 8), "L", L_HELP, [1, 2, 3, 4], [2, 3], unit="levels")
-    seed: int = setting(0, integer_from(0), "seed", SEED_HELP, range(20), range(2), unit="which draw")
+    seed: int = setting(0, integer_from(0), "seed", SEED_HELP, range(20), range(2), unit="draw number")
     methods: tuple = setting(
         ("SL", "CL", "4K–AL, self-pairs", "4–AL", "4–AL–I3"),
         check_methods,
-        help="names of those that run",
+        help="names of the methods that run",
         name="methods",
     )
-    drawn: str = setting("4–AL", one_of(planted_methods), help="whose tree is drawn", name="drawn")
+    drawn: str = setting("4–AL", one_of(planted_methods), help="method whose tree is drawn", name="drawn")
     against: str = setting("δ/σ", one_of(AGAINST), "curve along", AGAINST_HELP, AGAINST, AGAINST, as_list=True)
 
     def _check_together(self):
@@ -86,27 +88,29 @@ class PlantedSettings(Settings):
         return n_quadruplet_questions(self.n_objects)
 
 
-TWO_OBJECTS = "Two objects make one pair, and one pair cannot be compared with anything."
+TWO_OBJECTS = "Two objects form only one pair, so there is no comparison."
 TOO_MANY = (
-    "p = {p:g} makes about {expected:,.0f} answers here, and this page lists at most {most:,}."
-    " Take a smaller p or N₀, or p = 1, which needs no list."
+    "p = {p:g} gives about {expected:,.0f} answers here, and this dashboard lists at most {most:,}."
+    " Choose a smaller p or N₀, or p = 1, which needs no list."
 )
-NONE_SEEN = "No comparison was seen: p = {p:g} makes {expected:.2g} of {all:,} on average. Take a larger p or N₀."
+NONE_SEEN = (
+    "No comparison was seen. With p = {p:g}, {expected:.2g} of {all:,} are seen on average. Choose a larger p or N₀."
+)
 
 
 NO_NOISE = (
-    "σ = 0: no noise at all. All pairs of a level are equally similar, and two equal pairs have no answer:"
-    " it is missing from the sample, and an oracle that is asked says 'not more'."
+    "σ = 0 means that there is no noise. All pairs at the same level are equally similar, so a comparison of two such"
+    " pairs has no answer. It is missing from the sample, and an oracle answers 'not more similar'."
 )
 NO_SIGNAL = (
-    "δ = 0: no signal at all. Objects of all clusters are equally similar on average;"
-    " what a method finds here is chance, and AARI is 0 on average."
+    "δ = 0 means that there is no signal. Objects of all clusters are equally similar on average,"
+    " so every method finds its clusters by chance, and AARI is 0 on average."
 )
 SINGLE = (
-    "N₀ = 1: every pure cluster is a single object, so there is nothing to average,"
+    "N₀ = 1 means that every pure cluster is a single object. There is nothing to average,"
     " and initial clusters of 3 or 5 are single objects as well."
 )
-SMALL = "N₀ = {}: pure clusters are smaller than 3, so initial clusters are the pure clusters themselves."
+SMALL = "N₀ = {} means that pure clusters have fewer than 3 objects, so they are themselves the initial clusters."
 
 
 def setting_notes(settings):
@@ -129,7 +133,7 @@ _MODEL = tuple(each.name for each in fields(PlantedSettings) if each.name not in
 
 
 class PlantedInstance(Draw):
-    "One draw of a planted hierarchy, and the trees that were made of it."
+    "One draw of a planted hierarchy, and the trees of its methods."
 
     depends = dict(model=_MODEL, asked=_MODEL, answers=(*_MODEL, "p"), given=(*_MODEL, "p"))
 
@@ -167,7 +171,7 @@ class PlantedInstance(Draw):
         return {}
 
     def tree(self, method, step=no_step):
-        "What a method makes of this draw."
+        "The tree of a method on this draw, and its number of comparisons."
         trees = self.asked if method in ("SL", "CL") else self.given
         if method not in trees:
             trees[method] = self._make(method, step)
@@ -185,7 +189,7 @@ class PlantedInstance(Draw):
 
 
 def why_not(instance, method):
-    "Why a method cannot say anything here. Draws the sample if that decides."
+    "The reason why a method has no result here, or None. Draws the sample if the reason depends on it."
     s = instance.settings
     expected = s.p * s.n_questions
     if s.n_objects < 3:
@@ -200,7 +204,7 @@ def why_not(instance, method):
 
 
 def method_result(instance, method, step=no_step):
-    "What one method makes of a setting."
+    "The result of one method at a setting."
     why = why_not(instance, method)
     if why:
         return dict(aari=None, comparisons=None, why=why, tree=None)
@@ -210,17 +214,17 @@ def method_result(instance, method, step=no_step):
 
 
 def planted_data(settings: PlantedSettings) -> dict:
-    """What the page shows at one setting, for Python.
+    """Compute the results that the dashboard `planted` shows at one setting.
 
     Parameters
     ----------
     settings : PlantedSettings
-        What the controls say.
+        The values of the controls.
 
     Returns
     -------
     dict
-        aari, comparisons, why and tree by method; notes; instance.
+        Entries aari, comparisons, tree and why (the reason if there is no tree), each by method; notes; instance.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The page `planted`, from results to what is shown: events, places, controls, the static export."""
+"""The dashboard `planted`: from results to events, placeholders, controls and the static export."""
 
 from dataclasses import replace
 from html import escape
@@ -44,14 +44,14 @@ ABOUT = dict(
     zip(
         planted_methods,
         (
-            "single linkage by questions",
-            "complete linkage by questions",
+            "single linkage, which chooses its questions",
+            "complete linkage, which chooses its questions",
             "average linkage on the quadruplet kernel",
-            "the same with every object infinitely similar to itself",
-            "the kernel from chosen questions, as many as the sample has",
-            "quadruplet average linkage from single objects",
-            "from pure initial clusters of 3",
-            "from pure initial clusters of 5",
+            "4K–AL with every object infinitely similar to itself",
+            "4K–AL with chosen questions, as many as the sample contains",
+            "quadruplet-based average linkage from single objects",
+            "quadruplet-based average linkage from pure initial clusters of 3 objects",
+            "quadruplet-based average linkage from pure initial clusters of 5 objects",
         ),
     )
 )
@@ -90,7 +90,7 @@ def model_event(instance):
     label = f"Heat map of the similarities of {s.n_objects} objects, from {low:.3f} to {high:.3f}"
     strips = [strip_picture(*colours, across=across) for across in (True, False)]
     heat = heat_map("heat", shades(w, low, high, diagonal=False), (f"{low:.2f}", f"{high:.2f}"), label, *strips)
-    total = f"of {s.n_questions:,} possible comparisons. AARI: 1 is the planted tree, 0 is chance."
+    total = f"{s.n_questions:,} comparisons are possible. AARI is 1 for the planted tree and 0 on average by chance."
     return dict(kind="model", show=dict(heat, total=total))
 
 
@@ -101,7 +101,7 @@ def theory_event(settings):
     for row, hypothesis in zip(promise_rows(found), found):
         cells = "".join(f"<td>{escape(text)}</td>" for text in row)
         rows.append(f"<tr{' class=chc-holds' if hypothesis.holds else ''}>{cells}</tr>")
-    words = promise_words(settings) if found else "<p>Two objects make no tree that could be wrong.</p>"
+    words = promise_words(settings) if found else "<p>Two objects have only one tree.</p>"
     return dict(kind="theory", show=dict(theory="".join(rows), promise=words))
 
 
@@ -116,10 +116,10 @@ def measure_event(settings):
     if s.n_objects >= 3:
         bounds = signal_thresholds(replace(s, snr=1.0, against="δ/σ")) if axis.setting == "snr" else share_thresholds(s)
     shown, words = measure_show("planted", s, axis, s.methods, bounds, LABELS)
-    words += "Marks: what this visit has drawn here. Dotted: now. Dashed: where a theorem begins"
+    words += "Marks: settings of this visit. Dotted: the present setting. Dashed: where a theorem begins to apply"
     drawn = [row["text"] for row in shown["rows"]["bounds"]]
     later = any(text.startswith("Theorem") for text in drawn)  # of 2 to 4; Theorem 1's have names of methods
-    words += ", 2 to 4 with the small constants." if later else "; Theorems 2 to 4 do not begin on this axis."
+    words += ", 2 to 4 with the small constants." if later else "; Theorems 2 to 4 apply nowhere on this axis."
     titles = {"measure-axis": axis.title, "measure-across": axis.words, "measure-words": words}
     return dict(kind="measure", show={"measure": shown, **titles})
 
@@ -153,7 +153,7 @@ def tree_event(instance, method, result):
 
 
 def axis_html(settings):
-    "The axis of clusters left, and the cuts that AARI compares with the truth: half-way between k − 1 and k clusters."
+    "The axis with the number of clusters left, and the cuts of AARI, half-way between k − 1 and k clusters."
     n = settings.n_objects
     powers = [1 << power for power in range(int(log2(n)) + 1)]
     numbers = "".join(f'<span style="left:{100 * log2(k) / log2(n):.2f}%">{k}</span>' for k in powers)
@@ -172,7 +172,7 @@ def row_show(method, result=None):
 
 
 def planted_events(settings, step=no_step, memory=None):
-    "All that the page shows at one setting, as it is computed, from a draw that takes over what it can from the last."
+    "All events of one setting, in the order of computation; results of the previous draw are used again if they hold."
     memory = {} if memory is None else memory
     instance = memory["draw"] = PlantedInstance(settings, memory.get("draw"))
     yield model_event(instance)
@@ -214,7 +214,7 @@ def method_rows(start):
 
 def planted_parts(start):
     "The first content of the page."
-    words = "Similarities, objects in planted order; the strips are the pure clusters."
+    words = "Similarities, with the objects in planted order. Strips: pure clusters."
     return dict(
         heat=heat_figure("heat", "The data", words),
         methods=method_rows(start),
@@ -225,7 +225,7 @@ def planted_parts(start):
 
 
 def planted_charts():
-    "AARI along δ/σ or p; δ/σ = ∞ stands at 14."
+    "AARI along δ/σ or p; δ/σ = ∞ is drawn at 14."
     return dict(measure=measure_chart(AXES, ("n_pure", "n_levels"), "aari", "AARI", SERIES))
 
 

@@ -1,4 +1,4 @@
-"""The hypotheses of F19's theorems 1 to 4 as inequalities, each with how much of it is met."""
+"""The conditions of Theorems 1 to 4 of Ghoshdastidar et al. (2019) as inequalities, and how nearly each is met."""
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -21,10 +21,10 @@ C_4_ESTIMATED = 0.05  # `theory.f19_theorem4.small_constant_suffices`
 
 @dataclass(frozen=True)
 class Hypothesis:
-    "One inequality that a theorem asks for, at one setting."
+    "One inequality that a theorem requires, at one setting."
 
     theorem: str  # its label
-    about: str  # what it promises, for which methods
+    about: str  # what it guarantees, for which methods
     condition: str  # the inequality in letters
     here: float  # its left side
     needs: float  # its right side; with the proof's constant, where there is one
@@ -38,7 +38,7 @@ class Hypothesis:
 
     @property
     def factor(self):
-        "How much the left side has of what is needed: 2 for twice that."
+        "The left side divided by the right side."
         if self.needs == 0:
             return inf if self.here > 0 else 1.0
         return self.here / self.needs
@@ -49,14 +49,14 @@ def _over(value, gap, power):
 
 
 def _group_range(size, n_pure):
-    "(m, largest size) of the initial clusters; m is at most N₀/2, as theorem 4 asks."
+    "(m, largest size) of the initial clusters; m is at most N₀/2, as Theorem 4 requires."
     size = min(size or 1, n_pure)
     smallest = n_pure % size or size
     return min(smallest, n_pure // 2), size
 
 
 def hypotheses(settings):
-    "The hypotheses of F19's theorems 1–4 at this setting."
+    "The conditions of Theorems 1 to 4 of Ghoshdastidar et al. (2019) at this setting."
     s, L = settings.snr, settings.n_levels
     N, N0 = settings.n_objects, settings.n_pure
     n_answers = round(settings.p * settings.n_questions)  # on average: the sample need not be drawn for this
@@ -95,9 +95,9 @@ def _theorem_4(settings, method, gap):
 
 @lru_cache(maxsize=256)
 def signal_thresholds(settings):
-    "From which signal on the theorems speak, with the small constants where theirs are out of reach."
+    "The smallest signal at which each theorem applies; for Theorems 2 to 4, with the small constants."
     N, N0 = settings.n_objects, settings.n_pure
-    found = {"SL and CL surely": 4 * sqrt(log(N / ETA)), "SL fails": sqrt(log(N0)) / 4 if N0 > 1 else None}
+    found = {"SL and CL guaranteed": 4 * sqrt(log(N / ETA)), "SL fails": sqrt(log(N0)) / 4 if N0 > 1 else None}
     grid = [value for value in SNR_LIVE if 0 < value < inf]
     for snr in grid[::-1]:  # downwards: the smallest stays
         met = {}
@@ -110,7 +110,7 @@ def signal_thresholds(settings):
 
 
 def share_thresholds(settings):
-    "From which p on Theorems 3 and 4 speak, with the small constants."
+    "The smallest p at which Theorems 3 and 4 apply with the small constants."
     found, about = {}, ""
     for h in hypotheses(settings):
         about = h.about or about
@@ -120,35 +120,36 @@ def share_thresholds(settings):
 
 
 def promise_words(settings):
-    "What a reader may take from the bounds here."
+    "The consequences of the bounds at this setting, in sentences."
     found = hypotheses(settings)
     held = [f"{h.theorem} ({h.about or h.condition})" for h in found if h.holds]
     later = {h.about.split()[0]: h for h in found if h.theorem == "Theorem 4"}
     name, best = min(later.items(), key=lambda each: each[1].estimated or inf)
-    one = f"<b>Theorem 1</b> promises that SL and CL find the tree from δ/σ = {in_digits(found[0].needs)} on"
+    one = f"<b>Theorem 1</b> guarantees that SL and CL find the tree if δ/σ is at least {in_digits(found[0].needs)}"
     if found[1].needs:
-        one += f", and says that SL fails below {in_digits(found[1].needs)} where N₀ is large"
+        one += f", and that SL fails if δ/σ is at most {in_digits(found[1].needs)} and N₀ is large"
     most = in_digits(best.estimated if best.estimated is not None else inf)
     rest = (
-        f"<b>Theorems 2 to 4</b> have constants that no study of this size meets: {name} would need a p of {most} even"
-        f" with the smallest constant that simulations found enough, of {in_digits(best.needs)} with that of the proof."
+        f"<b>Theorems 2 to 4</b> have large constants. Theorem 4 requires p > {in_digits(best.needs)} for {name} with"
+        f" the constant of the proof, and p > {most} even with the smallest constant that sufficed in our simulations."
         if best.estimated is None or best.estimated > settings.p
-        else f"<b>Theorem 4</b> holds for {name} with the small constant, from p = {most} on."
+        else f"<b>Theorem 4</b> applies to {name} if p > {most}, with the smallest constant that sufficed in our"
+        " simulations."
     )
     use = (
-        "What they are good for is how the need <i>grows</i>: the kernels' p must shrink no faster than √(ln N/N), "
-        "that of 4–AL from pure clusters of m no faster than ln N/m. So they compare methods, and plan no study."
+        "The theorems show how the required p depends on the size: it is proportional to √(ln N/N) for 4K–AL, and to"
+        " ln N/m for 4–AL from pure clusters of m objects. They help to compare methods, but not to plan a study."
     )
-    holds = f"Here hold: {', '.join(held)}." if held else "None of them speaks about this setting."
-    return f"<p>{one}; dashed in the curve.</p><p>{rest} {use}</p><p>{holds}</p>"
+    holds = f"Conditions that hold here: {', '.join(held)}." if held else "None of the conditions holds here."
+    return f"<p>{one}.</p><p>{rest} {use}</p><p>{holds}</p>"
 
 
-COLUMNS = ("", "promises", "if", "here", "needed", "verdict", "needed with a small C")
+COLUMNS = ("", "guarantees that", "if", "here", "required", "verdict", "required with the small C")
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def in_digits(value):
-    "Three digits, or one and a power of ten where that would be long."
+    "Three significant digits, or two and a power of ten for very small and very large numbers."
     if isinf(value):
         return "∞"
     if value and not 1e-3 <= abs(value) < 1e5:
@@ -158,17 +159,17 @@ def in_digits(value):
 
 
 def verdict(hypothesis):
-    "Whether it holds, and by how much."
+    "Whether a condition holds, and by which factor."
     h = hypothesis
     mark = "✓" if h.holds else "✗"
     if isinf(h.needs):
-        return "✗ out of reach here"
+        return "✗ cannot hold here"
     if h.needs == 0 or isinf(h.here):
         return f"{mark} {'holds' if h.holds else 'does not hold'}"
     share = in_digits(h.factor)
     if h.at_most:
         return f"✓ holds: {share} of the limit" if h.holds else f"✗ {share} times the limit"
-    return f"✓ holds: {share} times as much" if h.holds else f"✗ {share} of what is needed"
+    return f"✓ holds: {share} times the requirement" if h.holds else f"✗ {share} times the requirement"
 
 
 def promise_rows(found):

@@ -100,7 +100,7 @@ class StepSettings(Settings):
     delta: float = setting(
         0.05, number_from(0.001, 1, open_high=True), "δ", DELTA_HELP, DELTA_VALUES, unit="risk of the tree"
     )
-    seed: int = setting(0, integer_from(0), "seed", OTHER_TREE, range(20), unit="which draw")
+    seed: int = setting(0, integer_from(0), "seed", OTHER_TREE, range(20), unit="draw number")
 
 
 @dataclass(frozen=True)
