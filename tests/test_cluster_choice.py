@@ -172,7 +172,6 @@ def test_answers_by_coin_are_explained_by_nothing():
 
 PLANTED = planted()[0]
 test_bad_arguments_are_refused = refusals(
-    ("n_clusters must be an integer from 1 to 41", lambda k: choose_clusters(PLANTED, k), 0),
     ("n_clusters must be given", choose_clusters, PLANTED.take(np.arange(50))),
     ("most must be an integer of at least 2", by_name(choose_clusters, "most", PLANTED), 1),
     ("answers must be about 40 objects", lambda tree: evidence_cut(tree, PLANTED, 2), random_tree(40, 0)),

@@ -156,7 +156,6 @@ test_errors_name_the_argument = refusals(
     ("n_folds must be", by_name(crowd_weights, "n_folds", TWO), 1),
     ("max_rounds must be", by_name(crowd_weights, "max_rounds", TWO), 0),
     ("tol must be", by_name(crowd_weights, "tol", TWO), -1),
-    ("progress must be", by_name(crowd_weights, "progress", TWO), 1),
     ("people must be", lambda people: TWO.without_people(people), ["Nobody"], ["p00", "p01"]),
     ("people must be", Triplets([[0, 1, 2]]).without_people, ["p00"]),
 )

@@ -125,7 +125,6 @@ test_bad_input_is_named = refusals(
     ("^beta", lambda beta: SMALL_GRID.at(0, beta), float("nan")),
     ("^labels", SMALL_GRID.losses, [0, 1]),
     ("^n_clusters", by_name(SMALL_GRID.losses, "n_clusters", [0, 0, 1, 1]), 5),
-    ("^loss", by_name(SMALL_GRID.losses, "loss", [0, 0, 1, 1]), "accuracy"),
 )
 
 

@@ -167,73 +167,38 @@ def test_noise_ceiling_by_hand():
 
 tree = Dendrogram.from_merges([(0, 1), (2, 3), (4, 5)])
 two = tree.coarsen(2)
-w = np.ones((4, 4))
-bent, hole = w.copy(), w.copy()
-bent[0, 1] = 2
-hole[0, 1] = hole[1, 0] = np.nan
-BAD = {
+BAD = {  # what the values of `test_bad_input` do not reach
     "adjusted_rand_index": {
         "a must be a non-empty one-dimensional": ([[0, 1]], [0, 1]),
         "b must be of length 2": ([0, 1], [0, 1, 1]),
         "a must be free of missing": ([0, None], [0, 1]),
     },
     "average_ari": {
-        "dendrogram must be a Dendrogram": ([0, 0, 1, 1], "tree"),
-        "truth must be of length 4": ([0, 0, 1], tree),
-        "truth must be (N,)": (np.zeros((0, 4)), tree),
         "row 0 of truth must be of length 4": ([[0, 0, 1]], tree),
         "2^L leaves": (Dendrogram.from_merges([(0, 1), (2, 3)], [[0, 3], [1], [2]]), tree),
         "truth must be a tree over the 4 objects": (Dendrogram.from_merges([(0, 1)]), tree),
         "truth must be made of at most 2 clusters": ([0, 1, 2, 3], two),
     },
-    "dasgupta_cost": {
-        "dendrogram must be a Dendrogram": (None, w),
-        "similarity must be of shape (4, 4)": (tree, np.ones((3, 3))),
-        "similarity must be symmetric": (tree, bent),
-    },
-    "moseley_wang_revenue": {
-        "dendrogram must be a Dendrogram": (tree.linkage_matrix, w),
-        "similarity must be finite": (tree, hole),
-        "similarity must be of entries whose weighted sum": (tree, 1e308 * w),
-    },
-    "comparison_revenue": {
-        "dendrogram must be a Dendrogram": (None, [(0, 1, 2)]),
-        "n_objects = 4": (tree, [(0, 1, 4)]),
-        "row 0 of": (tree, [(0, 0, 1)]),
-    },
+    "dasgupta_cost": {"similarity must be of shape (4, 4)": (tree, np.ones((3, 3)))},
+    "moseley_wang_revenue": {"similarity must be of entries whose weighted sum": (tree, np.full((4, 4), 1e308))},
+    "comparison_revenue": {"row 0 of": (tree, [(0, 0, 1)])},
     "agreement": {
-        "dendrogram must be a Dendrogram": (None, [(0, 1, 2)]),
-        "n_objects = 4": (tree, [(0, 1, 4)]),
         "triplets must be about the 4 objects": (tree, Triplets([(0, 1, 2)], 5)),
         "quadruplets must be about the 4 objects": (tree, Quadruplets([(0, 1, 2, 3)], 5)),
-        "comparisons must be": (tree, [(0, 1)]),
     },
     "triplet_agreement": {
         "triplets must be": (tree, Quadruplets([(0, 1, 2, 3)])),
         "row 0 of triplets": (tree, [(0, 0, 1)]),
-        "dendrogram must be a Dendrogram": (0, [(0, 1, 2)]),
     },
-    "quadruplet_agreement": {
-        "row 0 of quadruplets": (tree, [(0, 1, 1, 0)]),
-        "dendrogram must be a Dendrogram": (0, [(0, 1, 2, 3)]),
-    },
+    "quadruplet_agreement": {"row 0 of quadruplets": (tree, [(0, 1, 1, 0)])},
     "noise_ceiling": {
         "undecided must be a number in [0, 0.5]": ([(0, 1, 2)], None, 2),
         "weights must be 1 numbers": ([(0, 1, 2)], [1, 1]),
     },
     "pruning_loss": {
-        "dendrogram must be a Dendrogram": ("tree", [0, 1, 2, 3]),
-        "labels must be of length 4": (tree, [0, 1, 2]),
-        "labels must be free of missing": (tree, [0, 1, 2, np.nan]),
-        "n_clusters must be an integer from 1 to 4": (tree, [0, 1, 2, 3], 5),
-        "n_clusters (by default the number of classes) must be an integer from 1 to 2": (two, [0, 1, 2, 3]),
+        "n_clusters (by default the number of classes) must be an integer from 1 to 2": (two, [0, 1, 2, 3])
     },
-    "best_pruning": {"n_clusters must be an integer": (tree, [0, 1, 2, 3], True), "labels must be": (tree, "abcd")},
-    "majority_loss": {
-        "labels must be": (tree, [], 2),
-        "n_clusters must be": (tree, [0, 1, 2, 3], 0),
-        "n_clusters (by default": (two, [0, 1, 2, 3]),
-    },
+    "majority_loss": {"n_clusters (by default": (two, [0, 1, 2, 3])},
 }
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from shared import by_name, refusals
+from shared import refusals
 
 from comparison_hc.evaluation.ordinal import (
     OrdinalLinkage,
@@ -243,7 +243,6 @@ test_bad_input_says_what_is_wrong = refusals(
     ("^an object of clusters must be .*; got ", partial(possible_merges, D8), [(0.5,), EIGHT[1:]], [(8,), EIGHT]),
     ("^n must be .*; got ", ordinal_linkage, 1, 10**6),
     ("^alpha must be .*; got ", partial(ordinal_linkage, 5), 2),
-    ("^rng must be .*; got ", by_name(ordinal_linkage, "rng", 5), "a"),
     ("^similarity .*must be .*; got ", as_distances, [[1]], [[0, 1], [2, 0]]),
     ("^scale must be .*; got ", partial(as_distances, D8), "log"),
 )

@@ -268,7 +268,6 @@ ONE_ANSWER = Triplets([[0, 1, 2]], 4)
 
 
 test_bad_input = refusals(
-    ("dendrogram must be a Dendrogram", lambda tree: refine(tree, ONE_ANSWER), 3),
     ("triplets must be about the 4 objects", partial(refine, random_tree(4, 0)), Triplets([[0, 1, 2]], 9)),
     (
         "weights must be one finite number",
@@ -285,7 +284,6 @@ test_bad_input = refusals(
         -1,
         1.5,
     ),
-    ("progress must be a function", by_name(refine, "progress", random_tree(4, 0), ONE_ANSWER), 3),
 )
 
 
