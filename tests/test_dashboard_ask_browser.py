@@ -197,6 +197,6 @@ def test_accessible_and_narrow(browser, server):
     at = live.at()
     live.page.keyboard.press("1")
     live.until(at + 1)
-    assert "went on in another page or terminal" in live.text(".chc-notes p")
+    assert "continued in another page or terminal" in live.text(".chc-notes p")
     assert read_journal(server[1]).answers == other.state.answers
     live.page.close()

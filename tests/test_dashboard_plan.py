@@ -75,7 +75,7 @@ def test_the_event_says_what_the_curve_says(small):
     reads = {design: read_off(s, values) for design, values in design_curves([small, small]).items()}
     best = max(reads, key=lambda design: reads[design]["reached"])
     said = event["show"]["advice"]
-    assert f"3 people answer {s.budget:,} new questions" in said and f"Best is {best}" in said
+    assert f"3 people answer {s.budget:,} new questions" in said and f"The best design is {best}" in said
     assert event["notes"] == []
     outside = plan_event(PlanSettings(**{**SMALL, "people": 1000, "minutes": 60}), [small])
-    assert "outside of what was simulated" in outside["notes"][0]
+    assert "outside the simulated range" in outside["notes"][0]

@@ -441,7 +441,7 @@ def test_everybody_has_a_log_of_their_own(served, folder):
             (state,) = await answer(line, f"{turn + 1}", do="answer", at=turn, answer=1)
             assert state["show"]["ask"]["data-at"] == turn + 1
         (again,) = await answer(line, "again", do="answer", at=0, answer=2)  # from a page that is behind
-        assert again["show"]["ask"]["data-at"] == 3 and "went on in another page" in again["show"]["notes"]
+        assert again["show"]["ask"]["data-at"] == 3 and "continued in another page" in again["show"]["notes"]
         for bad in (dict(do="answer", at=3, answer=9), dict(do="export", at=3, form="../x"), dict(do=["x"])):
             assert [event["kind"] for event in await answer(line, "bad", **bad)] == ["state"]
 

@@ -188,7 +188,7 @@ def test_everything_is_stored():
     assert stored_questions("insertion", "split", 0.7, 0.01) == stored_questions("insertion", "split")
 
 
-INSERTION_AT_MOST = "theorem 4.3: n log₂ n, insertion at most"
+INSERTION_AT_MOST = "Theorem 4.3: n log₂ n, insertion at most"
 
 
 def test_the_chart_has_the_bounds_and_nothing_leaves_them():
@@ -197,11 +197,11 @@ def test_the_chart_has_the_bounds_and_nothing_leaves_them():
     for at, n in enumerate(EXACT_N):
         assert lines["all triplets, C(n, 3)"]["q"][at] == comb(n, 3)
         assert lines["all pairs, C(n, 2)"]["q"][at] == comb(n, 2)
-        least, most = (lines[name]["q"][at] for name in ("log₃ (2n−3)!!, anyone at least", INSERTION_AT_MOST))
+        least, most = (lines[name]["q"][at] for name in ("log₃ (2n−3)!!, lower bound", INSERTION_AT_MOST))
         assert 0.9 * least <= lines["insertion"]["q"][at] <= most == pytest.approx(n * log2(n), abs=0.06)
     for bound, measured in (
-        ("theorem 3.2: 469 n log₂ n, quick clustering on average", "quick clustering"),
-        ("theorem 5.1: robust insertion at most", "robust insertion"),
+        ("Theorem 3.2: 469 n log₂ n, quick clustering on average", "quick clustering"),
+        ("Theorem 5.1: robust insertion at most", "robust insertion"),
     ):
         assert lines[bound]["n"] == lines[measured]["n"]
         assert all(most > q for most, q in zip(lines[bound]["q"], lines[measured]["q"]))

@@ -101,7 +101,7 @@ def test_controls_change_run_and_chart(live):
     assert live.text(".chc-slider[data-name=p] output") == "0.9" and len(live.page.evaluate(solid)) == 10
     noisy = watch(StepSettings(p=0.9))[0][-1]
     assert live.text(".chc-words").startswith(f"Which two of {LETTERS[noisy.questions[0].items[0]]}, ")
-    assert "% of the belief" in live.fact("parts")
+    assert "% of the probability" in live.fact("parts")
     live.press("p", "End")
     live.choose("shape", "caterpillar")
     through_the_last_item(live, StepSettings(shape="caterpillar"))
@@ -119,7 +119,7 @@ def test_axes_have_names_and_no_texts_overlap(live):
         for width in (1280, 760):
             live.page.set_viewport_size(dict(width=width, height=900))
             live.page.wait_for_timeout(250)
-            assert {"items n", "questions in all"} <= set(
+            assert {"items n", "questions in total"} <= set(
                 live.page.locator("[data-show=costs] svg text").all_text_contents()
             )
             assert live.page.evaluate(OVERLAPS, TEXTS) == 0

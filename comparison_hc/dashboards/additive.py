@@ -1,4 +1,4 @@
-"""Worlds of a known shape, and what a dendrogram, an additive tree and points make of the same answers."""
+"""Simulated answers about distances of a known shape, and three models of them: dendrogram, additive tree, points."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -56,7 +56,7 @@ class AdditiveSettings(Settings):
         "an additive tree",
         one_of(WORLDS),
         "true shape",
-        "where the true distances come from",
+        "shape of the true distances",
         list(WORLDS),
         name="world",
         as_list=True,
@@ -73,10 +73,10 @@ class AdditiveSettings(Settings):
         0.33,
         number_from(0.05, 3),
         "noise",
-        "one unit of log-odds, in standard deviations of the true distances",
+        "ratio of one unit of log-odds to the standard deviation of the true distances",
         [0.1, 0.2, 0.33, 0.5, 1.0, 2.0],
     )
-    seed: int = setting(0, integer_from(0), "seed", "another world", range(10))
+    seed: int = setting(0, integer_from(0), "seed", "number of the random draw", range(10))
 
 
 def draw_answers(distances, m, rng):
@@ -122,12 +122,12 @@ def judged(models, D, new):
 
 
 def additive_data(settings: AdditiveSettings) -> dict:
-    """Compute what the page `additive` shows, in numbers.
+    """Compute the agreement and the log loss that the dashboard `additive` shows at one setting.
 
     Parameters
     ----------
     settings : AdditiveSettings
-        What the controls say.
+        The values of the controls.
 
     Returns
     -------

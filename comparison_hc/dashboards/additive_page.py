@@ -1,4 +1,4 @@
-"""The page `additive`: three pictures of the same answers, and how well each of them predicts new answers."""
+"""The dashboard `additive`: three models of the same answers, and how well each of them predicts new answers."""
 
 from html import escape
 
@@ -43,7 +43,7 @@ def points_picture(x, names):
 
 
 def facts(table):
-    "The table, and what it says."
+    "The table of the models, and a sentence about the best one."
     head = "".join(f'<th scope="col">{name}</th>' for name in ("model", "agreement", "log loss"))
     rows = [f"<tr>{head}</tr>"]
     for name, (agreement, loss) in table.items():
@@ -52,7 +52,7 @@ def facts(table):
     found = {name: loss for name, (_, loss) in table.items() if name != "ceiling"}
     best = min(found, key=found.get)
     gap = found[best] - table["ceiling"][1]
-    words = f"The {best} predict{'' if best == 'points' else 's'} best, {gap:.3f} in log loss from the ceiling."
+    words = f"The {best} predict{'' if best == 'points' else 's'} best, {gap:.3f} in log loss above the ceiling."
     return f"<table><tbody>{''.join(rows)}</tbody></table>", words
 
 

@@ -1,4 +1,4 @@
-"""The page `ask`, from a session's view to three cards, a tree, and words; clicks and keys to wishes."""
+"""The dashboard `ask`: a session's view becomes three cards, a tree and texts; clicks and keys become requests."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def session_view(session, note=""):
 
 
 def code_text(session):
-    "What makes this tree again: it contains the answers."
+    "Python code that contains the answers and builds this tree again."
     lines = [
         "from comparison_hc.elicitation.items import Response, Settings",
         "from comparison_hc.elicitation.session import state_of",
@@ -57,11 +57,11 @@ def code_text(session):
     return "\n".join(lines)
 
 
-BEHIND = "This session went on in another page or terminal; here is where it stands."
+BEHIND = "This session continued in another page or terminal; here is its present state."
 
 
 def fulfil(session, wish):
-    "Do what the page wishes; what cannot be done is a note."
+    "Carry out a request of the page. An error becomes a note for the reader."
     saved = None
     done = True
     try:
@@ -81,19 +81,19 @@ def fulfil(session, wish):
 
 
 def consistency_words(state):
-    "What is known of the person's consistency."
+    "The person's consistency, estimated from repeated questions, in words."
     said = str(state.consistency) if state.consistency.n_repeated else ""
     if not state.careful:
         return said
-    return f"{said}. Asking carefully with p = {state.careful:.2f}; {state.n_against} answers are against the tree."
+    return f"{said}. Careful questions with p = {state.careful:.2f}; {state.n_against} answers contradict the tree."
 
 
 def careful_offer(state):
-    "An offer to go on carefully, once repeated questions have shown slips."
+    "An offer to continue carefully, after repeated questions have had different answers."
     repeated = state.consistency
     if state.careful or repeated.n_same == repeated.n_repeated:
         return ""
-    return "Go on carefully: my answers differ now and then"
+    return "Continue carefully: my answers sometimes differ"
 
 
 def file_event(data, form, stem):
@@ -127,7 +127,7 @@ def tree_show(view, items):
         leaves.append(f'<li data-item="{name}"{now}>{picture_html(items[number])}<span>{name}</span></li>')
     words = "Finished: this tree agrees with every answer that counts."
     if view["shown"]:
-        words = "Dots: the three that are asked about. Clusters that you have not yet said anything about stay open."
+        words = "Dots: the three items of the question. Clusters stay open until you have given an answer about them."
     names = ", ".join(items[view["items"][leaf]].name for leaf in at.leaves)
     label = f"a tree over {hierarchy.n_items} of {len(items)} items: {names}"
     return {"tree": tree | {"aria-label": label}, "leaves": "".join(leaves), "tree-words": words}
@@ -153,7 +153,7 @@ def _several(count, one, many):
 
 
 def words_show(view, items):
-    "Everything that is said."
+    "All texts of the page."
     done = not view["shown"]
     total = view["answered"] + view["expected"]
     share = 100 * view["answered"] / total if total else 100
@@ -161,14 +161,14 @@ def words_show(view, items):
     doubt = ""
     if view["doubt"]:
         before, now = map(escape, view["doubt"])
-        doubt = f"<p>You said that {before}, and now that {now}. Which is it? The last word counts.</p>"
+        doubt = f"<p>You said that {before}, and now that {now}. Which is right? Your next answer counts.</p>"
     elif view["why"] == "other":
-        doubt = '<p class="ask-hint">The same about others:</p>'
+        doubt = '<p class="ask-hint">The same question about other items:</p>'
     help_text = "Choose the one that is least like the others."
     if done:
-        help_text = "The tree is complete; what you could not say stays open. You can still take answers back."
+        help_text = "The tree is complete; clusters without a clear answer stay open. You can still take answers back."
     limited = not done and view["at_most"] is not None
-    limit = "at most: if you never answer “cannot say” and take nothing back" if limited else None
+    limit = "the largest number if you never answer “cannot say” and take nothing back" if limited else None
     journal = view["journal"]
     clashes = view["clashes"]
     careful = careful_offer(view["state"])
@@ -186,14 +186,14 @@ def words_show(view, items):
         "notes": "".join(f"<p>{escape(text)}</p>" for text in view["notes"]),
         "sure": escape(consistency_words(view["state"])),
         "careful": dict(html=careful, hidden=None if careful else ""),
-        "kept": f"Every answer is kept in {escape(journal)}." if journal else NOT_KEPT,
+        "kept": f"Every answer is stored in {escape(journal)}." if journal else NOT_KEPT,
         "pass": dict(hidden="" if done else None),
         "undo": dict(disabled=None if view["undo"] else ""),
         "ask": {"data-at": view["at"], "data-left": 0 if done else view["at_most"] or ""},
     }
 
 
-NOT_KEPT = "These answers are not kept: no journal was given."
+NOT_KEPT = "These answers are not stored, because no log was given."
 
 
 def session_event(session, note=""):
@@ -204,7 +204,7 @@ def session_event(session, note=""):
 
 
 def replies(session, wish, stem=""):
-    "Do what the page wishes, and say what became of it."
+    "Carry out a request of the page, and return the events that show the result."
     note, saved = fulfil(session, wish)
     events = [] if saved is None else [file_event(saved, wish["form"], stem)]
     return [{**event, "number": wish["number"]} for event in (*events, session_event(session, note))]
@@ -222,8 +222,8 @@ LABELS = {
     ".py": "code",
 }
 NO_REPLY = (
-    "No reply. Has the kernel or the server stopped? Every answer up to the last question is safe: reload the page, or"
-    " run the cell again, to go on."
+    "No reply. The kernel or the server may have stopped. Every answer up to the last question is stored. To continue,"
+    " reload the page or run the cell again."
 )
 
 
@@ -231,7 +231,7 @@ PAGE = Page(settings=None, work=None, **page_texts("ask"))  # the server keeps a
 
 
 def page_spec(session, pages=None):
-    "What the page has to know before the first question."
+    "The content of the page before the first question."
     items = [session.picture(item) for item in range(session.state.settings.n)]
     emoji = sorted({item.picture for item in items if item.picture and not item.is_image})
     exports = "".join(
@@ -255,16 +255,16 @@ def ask_dashboard(
     seed: int | None = None,
     repeat_every: int | None = None,
 ) -> Any:
-    """The page that asks a person; run the cell again to continue. Needs the extra `dashboard`.
+    """Show the dashboard that asks a person; run the cell again to continue. Needs the extra `dashboard`.
 
     Parameters
     ----------
     items : str, Path or sequence, default "animals"
         As for `comparison_hc.elicitation.Session`.
     journal : str, Path or False, optional
-        Where the answers go, ITEMS-PERSON.jsonl in this folder by default; False: nowhere.
+        File in which the answers are stored, by default ITEMS-PERSON.jsonl in this folder; False for no file.
     person : str, optional
-        Who answers; by default as the journal says, "somebody" in a new one.
+        Name of the person who answers; by default the name in the log, or "somebody" in a new log.
     seed, repeat_every : int, optional
         As for `comparison_hc.elicitation.Session`.
 
@@ -276,7 +276,7 @@ def ask_dashboard(
     Raises
     ------
     InputError
-        As `comparison_hc.elicitation.Session`, and without the extra.
+        In the same cases as `comparison_hc.elicitation.Session`, and without the extra.
 
     Examples
     --------
@@ -301,7 +301,7 @@ MOST_SESSIONS = 40  # that the server holds open
 
 
 def served_replies(wish, items, path, person, sessions):
-    "Do what a person wishes on a page of the server. What cannot be done is a note, never an exception."
+    "Carry out a person's request on a page of the server. An error becomes a note for the reader, never an exception."
     try:
         session = sessions.pop(path, None)
         if session is None or not path.is_file():

@@ -27,13 +27,13 @@ N_LIVE = [60, 80, 100, 120, 150, 200, 250, 300, 350, 400]
 K_LIVE = [*range(1, 11), 12, 15, 20, 30, 50, 100, 200, 400]
 A_LIVE = [-6, -4, -2, 0, 0.5, 1, 1.5, *(round(2 + 0.1 * step, 1) for step in range(46))]
 STEPS = [round(0.05 * step, 2) for step in range(1, 21)]
-AGAINST = {"ε": "epsilon", "a": "a"}  # what a curve can be drawn over, and the setting that it is
+AGAINST = {"ε": "epsilon", "a": "a"}  # horizontal axes of the chart, and their settings
 EPSILON_HELP = "an answer is right with probability (1 + ε)/2"
-DELTA_HELP = "a pair inside a cluster is the more similar with probability (1 + δ)/2"
-A_HELP = "n times the natural logarithm of n to the power a comparisons are asked"
-AGAINST_HELP = "what the curve of ARI is drawn over"
-FAMILY_HELP = "of the similarities inside and between clusters"
-EVERY_K_HELP = "whether SDP-k is solved for SPUR's whole range where a proof makes that unnecessary"
+DELTA_HELP = "a pair inside a cluster is more similar than a pair between clusters with probability (1 + δ)/2"
+A_HELP = "exponent: n(ln n)ᵃ comparisons are asked"
+AGAINST_HELP = "horizontal axis of the chart of ARI"
+FAMILY_HELP = "distributions of the similarities inside and between clusters"
+EVERY_K_HELP = "whether SDP-k is also solved for those k in SPUR's range for which a proof makes it unnecessary"
 
 
 def if_needed(value):
@@ -53,7 +53,7 @@ class FlatSettings(Settings):
     """
 
     n: int = setting(100, integer_from(3, MOST_OBJECTS), "n", "objects", N_LIVE, unit="objects")
-    k: int = setting(4, check_integer, "k", "planted clusters, as equal as can be", K_LIVE, unit="clusters")
+    k: int = setting(4, check_integer, "k", "planted clusters of nearly equal sizes", K_LIVE, unit="clusters")
     delta: float = setting(0.7, number_from(0, 1, True, True), "δ", DELTA_HELP, STEPS[:-1], unit="clearness")
     epsilon: float = setting(0.75, number_from(0, 1, True), "ε", EPSILON_HELP, [0.01, *STEPS], unit="rightness")
     a: float = setting(3.0, number_from(-20, 20), "a", A_HELP, A_LIVE, unit="how many answers")
@@ -61,7 +61,7 @@ class FlatSettings(Settings):
         "normal", one_of(FAMILIES), "distributions", FAMILY_HELP, FAMILIES, name="family", as_list=True
     )
     similarity: str = setting(
-        "AddS-3", one_of(SIMILARITIES), "similarity", "how answers become a matrix", SIMILARITIES, as_list=True
+        "AddS-3", one_of(SIMILARITIES), "similarity", "similarity computed from the answers", SIMILARITIES, as_list=True
     )
     seed: int = setting(0, integer_from(0), "seed", SEED_HELP, range(20), unit="draw number")
     every_k: bool = setting(
@@ -117,19 +117,22 @@ def why_not(settings):
 
 
 ONE_CLUSTER = (
-    "k = 1: every pair is inside the one cluster, and nothing is there to be found;"
-    " SPUR tries two clusters at least, so it must be wrong."
+    "k = 1 means that every pair is inside the same cluster, so there is nothing to find."
+    " SPUR tries at least two clusters, so its result must be wrong."
 )
-SINGLE = "k > n/2: {}, so few pairs or none are inside a cluster, and nothing tells the clusters apart."
-MANY = "k = {k} is above √(n/ln n) = {bound:.1f}: clusters this small are outside N20's theorem 1 (remark 3)."
+SINGLE = "k > n/2: {}. Few pairs or none are inside a cluster, so the answers do not distinguish the clusters."
+MANY = (
+    "k = {k} is above √(n/ln n) = {bound:.1f}. Theorem 1 of Perrot et al. (2020) does not apply to clusters this small"
+    " (Remark 3)."
+)
 APART = (
-    "The compared pairs fall apart: no chain of them joins the {groups:,} groups, of which {alone:,} are single"
-    " objects in no answer. What SPUR says across groups rests on no answer."
+    "The answers are not connected: no chain of compared pairs joins the {groups:,} groups, of which {alone:,} are"
+    " single objects in no answer. The result of SPUR across these groups does not depend on any answer."
 )
 
 
 def setting_notes(settings, groups):
-    "What a reader should know about an extreme setting."
+    "Notes for the reader about an extreme setting."
     s = settings
     notes = []
     bound = sqrt(s.n / log(s.n))
@@ -147,7 +150,7 @@ def setting_notes(settings, groups):
 
 
 def search(instance, step=no_step):
-    "SPUR on the similarity of one setting, and what it warned of."
+    "SPUR on the similarity of one setting, and its warnings."
     s = instance.settings
 
     def watched(text, done, most):
@@ -170,7 +173,7 @@ _MODEL = tuple(each.name for each in fields(FlatSettings) if each.name not in _O
 
 
 class FlatInstance(Draw):
-    "One draw of a planted partition, of comparisons, and of errors in them."
+    "One draw of a planted partition, of comparisons, and of their errors."
 
     depends = dict(model=_MODEL, sample=(*_MODEL, "kind", "a"), found=_ALL)
 
@@ -216,7 +219,7 @@ def flat_data(settings: FlatSettings) -> dict:
     Parameters
     ----------
     settings : FlatSettings
-        What the controls say.
+        The values of the controls.
 
     Returns
     -------

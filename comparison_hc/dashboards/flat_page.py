@@ -1,4 +1,4 @@
-"""The page `flat`, from results to what is shown: heat maps, prices, SPUR's objective, controls, the static export."""
+"""The dashboard `flat`: from results to heat maps, prices, SPUR's objective and controls."""
 
 from math import inf, isfinite, log, sqrt
 
@@ -131,7 +131,7 @@ def result_event(data):
         proof = f"certificate, {f'after {iterations}' if solution.n_iter else 'no iteration needed'}"
     else:
         shape = "a partition" if is_partition else "no partition and was rounded"
-        proof = f"none; SDP-k by {iterations}, X is {shape}"
+        proof = f"none; SDP-k with {iterations}, X is {shape}"
     facts = {
         "k-hat": f"{data['k_hat']} found, {s.k} planted",
         "ari": f"{data['ari']:.3f}{': all clusters' if data['ari'] == 1 else ''}",
@@ -139,7 +139,7 @@ def result_event(data):
     }
     ks = [each.k for each in result.steps]
     where = "Dashed: the planted k." if s.k in ks else f"The planted k = {s.k} is outside the range."
-    words = f"Ringed: SPUR's {data['k_hat']}. {where} Full: proved; hollow: solved; dotted: not needed, at most 1."
+    words = f"Ring: SPUR's {data['k_hat']}. {where} Filled: proved; hollow: solved; dotted: not computed, at most 1."
     objective = f"SPUR's objective for k from {min(ks)} to {max(ks)}, largest at {data['k_hat']}"
     proved = data["certified"]
     prices = f"λ from {short(result.lam_min)} to {short(result.lam_max)}; " + (
@@ -162,7 +162,7 @@ AXES = (
         "datum.epsilon",
         (0.0, 0.2, 0.4, 0.6, 0.8, 1.0),
         "ε",
-        "ε: answers are right with probability (1 + ε)/2",
+        "ε: an answer is right with probability (1 + ε)/2",
     ),
     Axis("a", float, "datum.a", (1.0, 2.0, 3.0, 4.0, 5.0, 6.0), "a", "a: n(ln n)ᵃ answers are asked"),
 )
@@ -183,10 +183,10 @@ def measure_event(settings):
     is_stored = s.family == "normal" and s.similarity == "AddS-3"
     bounds = {"Theorem 1: enough answers": begins}
     shown, words = measure_show("flat", s, axis, ("SPUR",) if is_stored else (), bounds, LABELS)
-    words += "Marks: this visit. Dotted: now. "
-    asks = "no δ reaches that" if delta >= 1 else "it is" if s.delta > delta else f"here it is {s.delta:g}"
-    asked = "as many are asked" if s.n_answers >= m else f"here {s.n_answers:,}"
-    words += f"Theorem 1 promises all clusters from {m:,.0f} answers on ({asked}) if δ is above {delta:.2f} ({asks})."
+    words += "Marks: this visit. Dotted: the present setting. "
+    asks = "impossible" if delta >= 1 else "satisfied" if s.delta > delta else f"here {s.delta:g}"
+    asked = "satisfied" if s.n_answers >= m else f"here {s.n_answers:,}"
+    words += f"Theorem 1 guarantees all clusters for at least {m:,.0f} answers ({asked}) if δ > {delta:.2f} ({asks})."
     titles = {"measure-axis": axis.title, "measure-across": axis.words, "measure-words": words}
     return dict(kind="measure", show={"measure": shown, **titles})
 
@@ -195,7 +195,7 @@ LABELS = dict(n="n", k="k", delta="δ", a="a", epsilon="ε")
 
 
 def flat_events(settings, step=no_step, memory=None):
-    "All that the page shows at one setting, as it is computed, from a draw that takes over what it can from the last."
+    "All events of one setting, in the order of computation; results of the previous draw are used again if they hold."
     reason = why_not(settings)
     if reason:
         yield dict(kind="sentence", text=reason)
@@ -216,8 +216,8 @@ def flat_events(settings, step=no_step, memory=None):
 
 def flat_parts(start):
     "The first content of the page."
-    about_S = "Objects in planted order; strips: planted clusters."
-    about_X = "1/|C| inside a cluster C. Left strip: found clusters."
+    about_S = "Objects in planted order. Strips: planted clusters."
+    about_X = "If X is a partition: 1/|C| inside a cluster C. Left strip: found clusters."
     return dict(
         data=heat_figure("data", "S, from the answers", about_S), solution=heat_figure("solution", "X, from S", about_X)
     )

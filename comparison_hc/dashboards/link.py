@@ -94,8 +94,8 @@ SIZES = [2, 3, 5, 10, 15, 20, 30, 40, 50]
 MOST_TASKS = 1000  # in the average
 FAMILIES = MIXES | {"two metrics": "complete"}
 SHOWN = (1, 2, 5, 10, 20, 50, 100, 200, 500)  # tasks after which the average is shown
-TASK_HELP = "which task is shown; another number is another draw"
-TASKS_HELP = "how many tasks, from number 0 on, the average is over"
+TASK_HELP = "number of the task that is shown"
+TASKS_HELP = "number of tasks in the average, from task 0 on"
 
 
 @dataclass(frozen=True)
@@ -110,13 +110,13 @@ class LinkSettings(Settings):
     """
 
     kind: str = setting(
-        "rings and disks", one_of(TASKS), "kind of task", "where tasks come from", TASKS, name="kind", as_list=True
+        "rings and disks", one_of(TASKS), "kind of task", "distribution of the tasks", TASKS, name="kind", as_list=True
     )
     family: str = setting(
-        "single–complete", one_of(FAMILIES), "family", "of algorithms: what is mixed", FAMILIES, as_list=True
+        "single–complete", one_of(FAMILIES), "family", "linkages or metrics that are mixed", FAMILIES, as_list=True
     )
     per_class: int = setting(
-        50, integer_from(2, MOST_POINTS), "points a class", "how large a task is", SIZES, name="per_class"
+        50, integer_from(2, MOST_POINTS), "points per class", "size of a task", SIZES, name="per_class"
     )
     task: int = setting(1, integer_from(0), "task", TASK_HELP, range(50), unit="draw number")
     tasks: int = setting(20, integer_from(1, MOST_TASKS), "tasks in the average", TASKS_HELP, SHOWN, name="tasks")
@@ -199,7 +199,7 @@ def link_data(settings: LinkSettings) -> dict:
     Parameters
     ----------
     settings : LinkSettings
-        What the controls say.
+        The values of the controls.
 
     Returns
     -------

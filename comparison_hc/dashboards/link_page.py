@@ -1,4 +1,4 @@
-"""The page `link`: every tree and number of a task in one event, looked up in Python; the page moves among them."""
+"""The dashboard `link`: one event contains all trees and numbers of a task, and the page moves among them."""
 
 from dataclasses import fields, replace
 from html import escape
@@ -12,16 +12,16 @@ from .framework import Page, no_step, page_texts
 from .link import FAMILIES, METRICS, SHOWN, LinkSettings, all_trees, draw_task, one_curve
 from .pictures import chart_spec, in_order, look_channels, mark_html, strip_picture, tree_picture
 
-GRID = np.arange(1001) / 1000  # the places of the slider
+GRID = np.arange(1001) / 1000  # the values of the slider
 
 
 def piece_at(breaks, x):
-    "The piece that holds at a place; the last one also at its end."
+    "The piece that contains a parameter; the last piece also contains its right end."
     return np.minimum(np.searchsorted(breaks, x, side="right") - 1, len(breaks) - 2)
 
 
 def best_place(curve, breaks, letter):
-    "Where a curve is lowest."
+    "The widest interval on which a curve is smallest: its middle, the piece there, and a text."
     loss, intervals = curve.best()
     low, high = max(intervals, key=lambda each: (each[1] - each[0], -each[0]))
     middle = (low + high) / 2
@@ -64,7 +64,7 @@ def tree_show(task, trees, t):
 
 
 def tree_records(task, trees, step=no_step):
-    "Every tree with its words."
+    "Every tree with its texts."
     begins = trees.breaks[trees.firsts]
     ends = np.append(begins[1:], 1.0)
     n = len(task.labels)
@@ -86,13 +86,13 @@ def tree_records(task, trees, step=no_step):
 
 
 def key_html(names):
-    "Which mark is which class."
+    "The legend: marks and names of the classes."
     marks = [mark_html(shape, colour) for colour, shape in LOOKS]
     return "".join(f"<span>{mark}{escape(name)}</span>" for mark, name in zip(marks, names))
 
 
 def loss_rows(settings, curve):
-    "Every stretch of one loss, to be saved."
+    "The intervals of equal loss, as rows that can be saved."
     simple = curve.simplified()
     ends = simple.breakpoints.tolist()
     about = {name: value for name, value in settings.columns("tasks").items()}
@@ -118,8 +118,8 @@ def task_event(settings, task, trees, step=no_step):
     ticks = [dict(x=x, tree=True) for x in sorted(set(trees.breaks[trees.firsts].round(3).tolist()))]
     ticks += [dict(x=x, tree=False) for x in sorted(set(trees.breaks.round(3).tolist()))]
     pieces = f"{n_pieces:,} piece{'s' * (n_pieces != 1)}"
-    stretches = f"{n_trees:,} stretch{'es' * (n_trees != 1)} of one tree{' each' * (n_trees != 1)}"
-    words = f"{pieces}: {stretches} (upper ticks); at the other ticks only the order of merges changes."
+    n_of_trees = f"{n_trees:,} tree{'s' * (n_trees != 1)}"
+    words = f"{pieces} with {n_of_trees}. Upper ticks: another tree. Lower ticks: at least another order of merges."
     show = {
         "parameter": settings.parameter,
         "end-0": f"0: {ends[0]}",
@@ -128,9 +128,9 @@ def task_event(settings, task, trees, step=no_step):
         "axes": f"{task.axes} Thick edge: in a wrong cluster.",
         "curve-words": f"{words} Click to jump to a piece.",
         "best": best_words,
-        "best-mean": "on the way",
-        "theorem": "on the way",
-        "halves": "on the way",
+        "best-mean": "being computed",
+        "theorem": "being computed",
+        "halves": "being computed",
         "target": dict(rows=dict(points=points), signals=frame, label=f"{len(points)} points in their classes"),
         "pruned": dict(signals=frame, label="the same points, coloured by cluster"),
         "curve": dict(rows=dict(own=curve_rows(trees.curve), ticks=ticks), label=f"the loss: best {best_words}"),
@@ -151,17 +151,17 @@ def task_event(settings, task, trees, step=no_step):
 
 
 def theorem_words(curves, average):
-    "How far the average over these tasks may be from that over all: the band of the proof, and two halves compared."
+    "The band of Theorem 1 around the average loss, and the difference of the averages over two halves of the tasks."
     band = float(confidence_band(LearnedLinkage(average, curves, average.n_trees, True)))
     pieces = f"{len(average.values):,} piece{'s' * (len(average.values) != 1)} of the average"
-    use = "which says nothing: a loss is at most 1" if band >= 1 else "whatever the parameter"
+    use = "which is vacuous, because a loss is at most 1" if band >= 1 else "for all parameters at once"
     promised = f"± {band:.2f} with probability 0.95, {use} ({pieces})"
     if len(curves) < 2:
-        return promised, "with one task there are no halves"
+        return promised, "needs two tasks"
     one, other = (average_loss(curves[start::2]) for start in (0, 1))
     ends = np.union1d(one.breakpoints[:-1], other.breakpoints[:-1])
     apart = float(np.abs(one(ends) - other(ends)).max())
-    return promised, f"averages over every other task are at most {apart:.3f} apart"
+    return promised, f"the averages of the even and of the odd tasks differ by at most {apart:.3f}"
 
 
 def average_event(settings, curves, breaks):
@@ -211,7 +211,7 @@ def link_events(settings, step=no_step, memory=None):
 
 
 def cloud_chart():
-    "Points: shape by class, colour by what the cluster stands for."
+    "Points: the shape is the class, the colour is the class that the cluster represents."
     import altair as alt
 
     params = [alt.param(name=name, value=1) for name in ("cx", "cy", "wide", "tall")]
@@ -233,7 +233,7 @@ def cloud_chart():
 
 
 def curve_chart():
-    "The loss of this task and the average, with what holds here."
+    "The loss of this task and the average, with marks at the present parameter."
     import altair as alt
 
     height = 165

@@ -34,24 +34,26 @@ class PlanSettings(Settings):
         20, integer_from(1, 1000), "people", "how many people are asked", [2, 3, 5, 8, 10, 15, 20, 30, 40, 60, 100]
     )
     minutes: float = setting(
-        15, number_from(1, 600), "minutes", "that each of them has", [5, 10, 15, 20, 30, 45, 60], unit="a person"
+        15, number_from(1, 600), "minutes", "time of each person", [5, 10, 15, 20, 30, 45, 60], unit="per person"
     )
     seconds: float = setting(
-        6, number_from(0.5, 600), "seconds a question", "that an answer takes", [3, 4, 5, 6, 8, 10, 15, 20]
+        6, number_from(0.5, 600), "seconds per question", "seconds that an answer takes", [3, 4, 5, 6, 8, 10, 15, 20]
     )
-    noise: float = setting(0.15, number_from(0, 0.49), "noise", "probability of a slip", NOISES, unit="share of slips")
+    noise: float = setting(
+        0.15, number_from(0, 0.49), "noise", "probability that an answer is wrong", NOISES, unit="share of errors"
+    )
     delta_over_sigma: float = setting(
         2.0, number_from(0.1, 50), "δ/σ", "how clear the groups are", [0.5, 0.7, 1, 1.4, 2, 2.8, 4, 8], unit="clearness"
     )
-    n_levels: int = setting(2, integer_from(1, 4), "levels", "of the hidden tree: 2 to this power groups", [1, 2, 3, 4])
+    n_levels: int = setting(2, integer_from(1, 4), "levels", "levels L of the tree with 2ᴸ groups", [1, 2, 3, 4])
     target: float = setting(
-        0.8, number_from(0.05, 0.99), "AARI that is enough", "the target", [0.5, 0.6, 0.7, 0.8, 0.9, 0.95]
+        0.8, number_from(0.05, 0.99), "AARI that is enough", "target of the study", [0.5, 0.6, 0.7, 0.8, 0.9, 0.95]
     )
-    method: str = setting("3k-al", one_of(METHODS), "method", "how the tree is built", METHODS, as_list=True)
-    seed: int = setting(0, integer_from(0), "seed", "other simulated studies", range(10))
+    method: str = setting("3k-al", one_of(METHODS), "method", "method that builds the tree", METHODS, as_list=True)
+    seed: int = setting(0, integer_from(0), "seed", "number of the random draw", range(10))
 
     def _check_together(self):
-        "As many levels as the objects allow, and at least ten questions a person."
+        "As many levels as the objects allow, and at least ten questions per person."
         most = most_levels(self.n)
         require(self.n_levels <= most, "levels", f"at most {most} for {self.n} objects", self.n_levels)
         rule = "so long that a person answers at least 10 questions"
@@ -64,7 +66,7 @@ class PlanSettings(Settings):
 
     @property
     def new_per_person(self) -> int:
-        "Questions of a person that are not asked again to check them."
+        "Questions of a person that are not repetitions."
         return question_counts(self.per_person)[0]
 
     @property
@@ -79,7 +81,7 @@ class PlanSettings(Settings):
 
 
 def one_repetition(settings, r, step=no_step):
-    "A simulated study of every design and size."
+    "One simulated study for every design and number of questions."
     values = np.empty((len(QUESTIONS), len(SIZES)))
     s = settings
     for row, design in enumerate(QUESTIONS):
@@ -94,12 +96,12 @@ def one_repetition(settings, r, step=no_step):
 
 
 def design_curves(repetitions):
-    "The same by design."
+    "The values of all repetitions by design."
     return dict(zip(QUESTIONS, np.stack(repetitions, axis=-1)))
 
 
 def read_off(settings, values):
-    "What a curve says about this study."
+    "AARI at the budget, required people and gain of one more person, read off a curve."
     s = settings
     mean, half = mean_and_half(values)
     place = np.log(SIZES)
@@ -125,12 +127,12 @@ def plan_data(settings: PlanSettings) -> dict:
     Parameters
     ----------
     settings : PlanSettings
-        What the controls say.
+        The values of the controls.
 
     Returns
     -------
     dict
-        By design: AARI by size and repetition, and what was read off.
+        For each design, the AARI by number of questions and repetition, and the result of `read_off`.
 
     Examples
     --------

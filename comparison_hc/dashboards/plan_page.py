@@ -1,4 +1,4 @@
-"""Curves with intervals, a table of designs and one sentence, from settings to events that the shared page draws."""
+"""The dashboard `plan`: curves with intervals, a table of designs and a recommendation, as events for the page."""
 
 from html import escape
 from math import isfinite
@@ -24,7 +24,7 @@ LOOKS = {"triplets": ("#0072B2", "circle"), "odd-one-out": ("#D55E00", "square")
 
 
 def curve_rows(curves):
-    "A row a design and size."
+    "One row per design and number of questions."
     rows = []
     for design, values in curves.items():
         mean, *ends = mean_and_ends(values)
@@ -60,16 +60,16 @@ def plan_chart():
 
 
 def people_words(read):
-    "How many people the target needs."
+    "The number of people that the target requires, in words."
     people = read["people"]
     if isfinite(people):
         return f"{people:,}"
-    return f"more than {SIZES[-1]:,} questions" if people > 0 else f"{SIZES[0]} questions are enough"
+    return f"more than {SIZES[-1]:,} questions" if people > 0 else f"at most {SIZES[0]} questions"
 
 
 def plan_table(settings, reads):
-    "A row a design."
-    head = ("design", "AARI now", f"people for {settings.target:g}", "one more person")
+    "One row per design."
+    head = ("design", "AARI now", f"people for {settings.target:g}", "one more person adds")
     rows = ["".join(f'<th scope="col">{escape(name)}</th>' for name in head)]
     for design, read in reads.items():
         cells = with_interval(read["reached"], read["half"]), people_words(read), f"{read['gain']:+.3f}"
@@ -84,9 +84,9 @@ def advice(settings, reads, n_studies):
     read = reads[best]
     enough = "which is enough" if read["reached"] >= s.target else f"which is less than {s.target:g}"
     return (
-        f"{s.people} people answer {s.budget:,} new questions, {s.new_per_person} each. Best is {best}: AARI "
-        f"{with_interval(read['reached'], read['half'])}, {enough}; people for {s.target:g}: {people_words(read)}. "
-        f"Means over {n_studies} simulated {'study' if n_studies == 1 else 'studies'}."
+        f"{s.people} people answer {s.budget:,} new questions, {s.new_per_person} each. The best design is {best} with "
+        f"an AARI of {with_interval(read['reached'], read['half'])}, {enough}. People required for {s.target:g}: "
+        f"{people_words(read)}. Means over {n_studies} simulated {'study' if n_studies == 1 else 'studies'}."
     )
 
 
@@ -99,7 +99,7 @@ def plan_event(settings, repetitions):
     chart = dict(rows=dict(means=curve_rows(curves), marks=marks), label=words)
     notes = []
     if not SIZES[0] <= s.budget <= SIZES[-1]:
-        notes.append(f"{s.budget:,} questions are outside of what was simulated, {SIZES[0]} to {SIZES[-1]:,}.")
+        notes.append(f"{s.budget:,} questions are outside the simulated range from {SIZES[0]} to {SIZES[-1]:,}.")
     shown = {"curve": chart, "table": plan_table(s, reads), "advice": escape(words)}
     rows = [dict(s.columns(), studies=len(repetitions), **row) for row in curve_rows(curves)]
     return dict(kind="plan", show=shown, drawn=True, notes=notes, rows=rows if len(repetitions) == REPETITIONS else [])

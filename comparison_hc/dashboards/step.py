@@ -27,7 +27,7 @@ DELTA_VALUES = [0.01, 0.05, 0.2]
 
 @cache
 def stored_runs():
-    "{(algorithm, p, δ, shape): questions of one run for n = 4, 8, …}, p and δ as texts."
+    "{(algorithm, p, δ, shape): mean questions of three runs (robust: of one) for n = 4, 8, …}, p and δ as texts."
     found = {}
     for row in static_rows("costs.csv"):
         key = row["algorithm"], row["p"], row["delta"], row["shape"]
@@ -36,7 +36,7 @@ def stored_runs():
 
 
 def stored_questions(algorithm, shape, p=1.0, delta=None):
-    "What was measured."
+    "Measured numbers of questions for n = 4, 8, …: means of three runs, or one run of robust insertion."
     exact = p == 1 or algorithm in ("insertion", "quick")
     return stored_runs().get((algorithm, *(("1", "") if exact else (f"{p:g}", f"{delta:g}")), shape), [])
 
@@ -47,15 +47,15 @@ def _robust_bounds(p, delta):
 
 
 def chart_lines(shape, p, delta):
-    "Everything that the chart shows: bounds and runs."
+    "The lines of the chart: bounds and measured runs."
     n = EXACT_N
     bounds = {
         "all triplets, C(n, 3)": [comb(m, 3) for m in n],
         "all pairs, C(n, 2)": [comb(m, 2) for m in n],
-        "theorem 4.3: n log₂ n, insertion at most": [m * log2(m) for m in n],
-        "log₃ (2n−3)!!, anyone at least": log3_hierarchies(n).tolist(),
-        "theorem 3.2: 469 n log₂ n, quick clustering on average": [QUICK_CONSTANT * m * log2(m) for m in n],
-        "theorem 5.1: robust insertion at most": _robust_bounds(p, delta) if p < 1 else [],
+        "Theorem 4.3: n log₂ n, insertion at most": [m * log2(m) for m in n],
+        "log₃ (2n−3)!!, lower bound": log3_hierarchies(n).tolist(),
+        "Theorem 3.2: 469 n log₂ n, quick clustering on average": [QUICK_CONSTANT * m * log2(m) for m in n],
+        "Theorem 5.1: robust insertion at most": _robust_bounds(p, delta) if p < 1 else [],
     }
     measured = {
         "robust insertion": "robust",
@@ -73,10 +73,10 @@ def chart_lines(shape, p, delta):
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 SHAPE_HELP = (
-    "balanced: halves; split: random sizes; uniform: any tree with the same chance; caterpillar: one item at a time"
+    "balanced: halves; split: random sizes; uniform: all trees equally likely; caterpillar: one item at a time"
 )
 OTHER_TREE = "another hidden tree, other wrong answers"
-DELTA_HELP = "probability with which the tree may be wrong; of no use where p = 1"
+DELTA_HELP = "probability with which the tree may be wrong; without effect if p = 1"
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class StepSettings(Settings):
         1.0, number_from(0.6, 1), "p", "probability that an answer is right", [*P_VALUES, 1.0], unit="right answers"
     )
     delta: float = setting(
-        0.05, number_from(0.001, 1, open_high=True), "δ", DELTA_HELP, DELTA_VALUES, unit="risk of the tree"
+        0.05, number_from(0.001, 1, open_high=True), "δ", DELTA_HELP, DELTA_VALUES, unit="error probability"
     )
     seed: int = setting(0, integer_from(0), "seed", OTHER_TREE, range(20), unit="draw number")
 
@@ -115,10 +115,10 @@ class Question:
 
 @dataclass(frozen=True)
 class Insertion:
-    "How one item found its place."
+    "The insertion of one item."
 
     item: int  # its number
-    vertices: tuple  # of the tree it met, parents first: (vertex, left child, right child), −1 for none
+    vertices: tuple  # of the tree before, parents first: (vertex, left child, right child), −1 for none
     questions: tuple  # `Question`s
     shares: tuple  # of every vertex, in the order of `vertices`; one row more than questions; each adds up to 1
     sibling: int  # the vertex above which it was put
@@ -211,12 +211,12 @@ def watch(settings):
 
 
 def step_data(settings: StepSettings) -> dict:
-    """In numbers what the page shows.
+    """Compute the numbers of questions that the dashboard `step` shows at one setting.
 
     Parameters
     ----------
     settings : StepSettings
-        What the controls say.
+        The values of the controls.
 
     Returns
     -------

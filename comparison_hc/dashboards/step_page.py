@@ -1,4 +1,4 @@
-"""The page `step`: a run becomes a list of frames, with every word made here; the page goes through them."""
+"""The dashboard `step`: a run becomes a list of frames with all their texts, and the page goes through them."""
 
 from html import escape
 from math import log2
@@ -10,7 +10,7 @@ from .step import LETTERS, StepSettings, chart_lines, watch
 
 
 def item_picture(vertices):
-    "The tree that an item met: lines, and HTML with vertices and names."
+    "The tree before an insertion: lines, and HTML with vertices and names."
     leaves = [v for v, left, _ in vertices if left < 0]
     inner = [row for row in reversed(vertices) if row[1] >= 0]  # children before parents
     order = leaves + [v for v, *_ in inner]
@@ -82,7 +82,7 @@ class Frames:
             frame["keys"] = self._keys(number, frame["item"])
 
     def _keys(self, number, item):
-        "Where the keys lead: half a question on or back, or to the first frame of an item; at an end, nowhere else."
+        "The frame to which each key leads: half a question on or back, or the first frame of an item."
         last, first = len(self.frames) - 1, self.firsts[item]
         before = first if number > first else self.firsts[max(0, item - 1)]
         after = self.firsts[item + 1] if item + 1 < len(self.firsts) else last
@@ -93,7 +93,7 @@ class Frames:
         if self.exact:
             left = sum(share > 0 for share in shares)
             return f"{_several(left, 'candidate is', 'candidates are')} left of {len(shares)}."
-        return f"The likeliest place has {round(100 * max(shares), 2):g}% of the belief."
+        return f"The most likely vertex has a share of {round(100 * max(shares), 2):g}%."
 
     def _add(self, at, insertion, shares, named=(), pivot=None, asked=(), answer="", wrong=False, **texts):
         m = insertion.item + 1
@@ -124,7 +124,7 @@ class Frames:
         said = f"{number + 1}{f' of {len(insertion.questions)}' if self.exact else ''}"
         same = dict(
             words=f"Which two of {a}, {b} and the new item {x} belong together?",
-            parts=f"{', '.join(counts)} {'candidates' if self.exact else 'of the belief'}",
+            parts=f"{', '.join(counts)} {'candidates' if self.exact else 'of the probability'}",
         )
         view = dict(pivot=q.pivot, asked=q.items[:2], **same)
         texts = dict(question=f"{said}, asked", candidates=self._remains(insertion, number))
@@ -149,7 +149,7 @@ class Frames:
             answer = f"The tree is complete, and it is {'' if self.right else 'not '}the hidden tree."
         remains = "One candidate is left."
         if not self.exact:
-            remains = f"The place has {round(100 * max(insertion.shares[-1]), 2):g}% of the belief."
+            remains = f"The chosen vertex has a share of {round(100 * max(insertion.shares[-1]), 2):g}%."
         self._add(
             at,
             insertion,
@@ -164,7 +164,7 @@ class Frames:
 
 
 def _thousandths(shares):
-    "Shares for the page; what is left of nothing is 0, and 1000 is all."
+    "Shares for the page, in thousandths; 1000 only for a share of at least 0.9995."
     return [round(1000 * share) if share < 0.9995 else 1000 for share in shares]
 
 
@@ -191,7 +191,7 @@ def cost_chart():
     label = f"datum.value < 1e3 ? format(datum.value, 'd') : {power}"
     y_axis = alt.Axis(values=[1, 1e2, 1e4, 1e6, 1e8], labelExpr=label)
     x = alt.X("n:Q", title="items n", axis=x_axis).scale(type="log", base=2, domain=[3, 1024], nice=False)
-    y = alt.Y("q:Q", title="questions in all", axis=y_axis).scale(type="log", domain=[1, 10**8.4], nice=False)
+    y = alt.Y("q:Q", title="questions in total", axis=y_axis).scale(type="log", domain=[1, 10**8.4], nice=False)
     colours, dashes, shapes = zip(*((colour, dash, shape or "circle") for colour, dash, shape in LOOKS))
     looks = dict(Color=colours, StrokeDash=dashes, Shape=shapes)
     colour, dash, shape = look_channels("line", range(len(LOOKS)), **looks)
@@ -218,11 +218,11 @@ def legend_html(lines):
 
 
 EXACT_WORDS = (
-    "Bounds dashed; measured for this shape: solid. Cross: the run shown. Insertions for wrong answers appear"
-    " where p < 1."
+    "Dashed: bounds. Solid: measured for this shape. Cross: the run shown. The insertions for wrong answers are shown"
+    " if p < 1."
 )
 NOISY_WORDS = (
-    "Bounds dashed; measured for this shape, p = {p:g} and δ = {delta:g}: solid (insertion and quick clustering with"
+    "Dashed: bounds. Solid: measured for this shape, p = {p:g} and δ = {delta:g} (insertion and quick clustering: with"
     " right answers only). Cross: the run shown."
 )
 

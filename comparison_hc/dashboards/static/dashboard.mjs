@@ -251,7 +251,7 @@ const starts = {
       const {show, begin, end, loss, guesses, wrong} = task.trees[task.tree_of[piece]];
       const points = task.points.map((point, i) => ({...point, guess: guesses[i], wrong: wrong[i]}));
       const [number, all] = [piece + 1, task.middles.length].map(each => each.toLocaleString("en"));
-      const words = average ? `${mean(average).toFixed(3)} on ${average.words}` : "on the way";
+      const words = average ? `${mean(average).toFixed(3)} on ${average.words}` : "being computed";
       const here = [{value, begin, end, loss, mean: average && mean(average)}];
       put({...show, piece: `${number} of ${all}`, average: words, pruned: {rows: {points}}, curve: {rows: {here}}});
       root.dataset.shown = value;
