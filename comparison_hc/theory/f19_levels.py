@@ -55,7 +55,7 @@ def binomial_tail(k, n, p):
 
 
 def recovers(merges, n_pure, n_levels, initial=None):
-    "Exact recovery: is every cluster of the planted hierarchy, pure clusters included, a cluster of the tree?"
+    "Whether every cluster of the planted hierarchy, pure clusters included, is in the tree (exact recovery)."
     merges = np.asarray(merges)[:, :2].astype(np.int64).tolist()
     initial = [[i] for i in range(len(merges) + 1)] if initial is None else initial
     nodes = [(min(cluster), max(cluster), len(cluster)) for cluster in initial]
@@ -77,7 +77,7 @@ def beta(level, snr):
 
 # %% ../../nbs/theory/01_f19_levels.ipynb #dbd04124
 def _answers_between_levels(model, rng):
-    "{(a, b): votes ±1} of independent comparisons between pairs of level a and pairs of level b > a of a model."
+    "{(a, b): outcomes ±1} of independent comparisons between pairs of level a and pairs of level b > a of a model."
     rows, columns = np.triu_indices(len(model.labels), 1)
     level = (model.levels[:, rows] == model.levels[:, columns]).sum(axis=0)
     w = {a: rng.permutation(model.similarity[rows, columns][level == a]) for a in range(model.n_levels + 1)}
@@ -89,7 +89,7 @@ def mean_answer(quick=True, confidence=0.999, rng=0):
     r"""$\beta_\ell=2\Phi(\ell\delta/(\sqrt2\sigma))-1$ is the mean outcome of an answer about pairs whose levels differ
     by $\ell$
 
-    Drawn votes, from two normal variables and from planted models, against the formula.
+    Compares outcomes that are drawn from two normal variables and from planted models with the formula.
     """
     seed, rng, rows = rng, as_rng(rng), []
     for snr in (0.3, 1.0, 2.0):
@@ -125,7 +125,8 @@ def smallest_gap(snr, n_levels):
 def gaps_exceed_delta(quick=True):
     r"""$\min_r\beta_{r+1}-\beta_r>\frac{1}{\sqrt\pi}\frac\delta\sigma e^{-L^2\delta^2/4\sigma^2}>\Delta$
 
-    Ratios of neighbours in the chain, on a grid of δ/σ and L; the smallest gap against all differences of β's.
+    Computes ratios of neighbours in the chain on a grid of δ/σ and L, and compares the smallest gap with all
+    differences of β's.
     """
     cases = [(s, L) for L in range(1, 7) for s in np.geomspace(0.01, 8 / L, 30 if quick else 1000)]
     snr, L = map(np.array, zip(*cases))
@@ -146,7 +147,7 @@ def reference_beta(reference, snr, n_levels):
 
 
 def reference_range(snr, n_levels, eta):
-    "Where the reference lies with probability 1 − η/4 (F19, eq. 4)."
+    "Interval that contains the reference with probability 1 − η/4 (F19, eq. 4)."
     return -n_levels * snr - sqrt(2 * log(8 / eta)), sqrt(2 * log(8 / eta))
 
 
@@ -169,7 +170,8 @@ def reference_gaps_exceed_delta(quick=True):
     r"""$\beta_{t+1,w^*}-\beta_{t,w^*}>\frac{\eta^2}{81}\frac\delta\sigma e^{-L^2\delta^2/\sigma^2}>\Delta$ for all
     $t\le L-1$ and $w^*$ in the range of eq. 4
 
-    Smallest gap over a grid of references against both bounds, as logarithms; counterexamples to the printed one.
+    Compares the smallest gap over a grid of references with both bounds (as logarithms), and evaluates
+    counterexamples to the printed bound.
 
     Erratum. Proof affected: 'a² ∨ (a−δ)² < 2(L+1)²δ² + 4σ² ln(8/η), where we use the fact that t ∈ [0, L]', and hence
     '$\beta_{t+1,w^*}-\beta_{t,w^*}>\Delta$ for any t ∈ [0, L]'. The printed bound gives only
@@ -233,7 +235,8 @@ def averaged_index_range(quick=True, rng=0):
     r"""$-\tfrac12\le\mathrm{AARI}\le1$; 1 exactly when all $L$ levels are equal; the mean ARI over all permutations of
     the objects is exactly 0
 
-    ARI over all pairs of partitions of N objects; AARI over all trees for L = 1 and 2; that of the package beside it.
+    Computes the ARI of all pairs of partitions of N objects and the AARI of all trees for L = 1 and 2, and compares the
+    AARI of the package with this definition.
 
     Erratum. Constant or misprint: 'The AARI takes values in the interval [0, 1]'. Chance-corrected indices are negative
     below chance; the smallest value found is −1/2, for two clusters of two objects (L = 1). 'AARI (C, C') = 1 implies

@@ -19,7 +19,7 @@ from .f19_levels import planted_distances, recovers
 
 # %% ../../nbs/theory/02_f19_theorem1.ipynb #73f37ee4
 def linkage_successes(n_pure, n_levels, snr, runs, rng, methods=("single", "complete")):
-    "How often linkage on the similarities recovers the planted hierarchy exactly."
+    "Number of models whose planted hierarchy is recovered exactly by linkage on the similarities, per method."
     from scipy.cluster.hierarchy import linkage
 
     rng, mean = as_rng(rng), planted_distances(n_pure, n_levels, snr)
@@ -45,7 +45,7 @@ def linkage_recovers(quick=True, false_passes=0.001, eta=0.1, constant=4, rng=0)
     low, _ = proportion_bounds(np.ravel(counts), runs, false_passes)
     n_pure, n_levels = np.repeat(cases, 2, axis=0).T
     about = dict(N0=n_pure, L=n_levels, linkage=["single", "complete"] * len(cases), successes=np.ravel(counts))
-    drawn = dict(seed=seed, what=f"noise of {runs} planted models a case")
+    drawn = dict(seed=seed, what=f"noise of {runs} planted models per case")
     return compare(low, ">=", 1 - eta, **about, random=drawn)
 
 # %% ../../nbs/theory/02_f19_theorem1.ipynb #585716b1
@@ -67,18 +67,18 @@ def single_linkage_fails(quick=True, false_passes=0.001, constant=0.25, rng=0):
     failures = [runs - linkage_successes(n0, L, constant * sqrt(log(n0)), runs, rng, ["single"])[0] for n0, L in cases]
     low, _ = proportion_bounds(failures, runs, false_passes)
     n_pure, n_levels = zip(*cases)
-    drawn = dict(seed=seed, what=f"noise of {runs} planted models a case")
+    drawn = dict(seed=seed, what=f"noise of {runs} planted models per case")
     return compare(low, ">=", 0.5, N0=n_pure, L=n_levels, failures=failures, random=drawn)
 
 # %% ../../nbs/theory/02_f19_theorem1.ipynb #318af3bd
 def random_similarities(n_objects, rng):
-    "Similarities without a tree behind them."
+    "Independent random similarities, without a planted tree."
     w = np.triu(rng.normal(size=(n_objects, n_objects)), 1)
     return w + w.T
 
 
 def tree_of_order(order, n_objects, method):
-    "The linkage tree when pairs come in this order."
+    "Linkage tree for this order of the pairs."
     from scipy.cluster.hierarchy import linkage
 
     distance = np.empty(len(order))
@@ -90,7 +90,7 @@ def tree_of_order(order, n_objects, method):
 
 
 def orders_of_the_others(n_objects):
-    "Orders of all pairs but {0, 1}, number 0: one of those that are the same when objects are renamed, at least."
+    "Orders of all pairs except {0, 1} (pair 0); at least one of those that renaming objects makes equal."
     pairs = list(combinations(range(n_objects), 2))
     for order in permutations(range(1, len(pairs))):
         if pairs[order[0]] in ((0, 2), (2, 3)):
@@ -111,7 +111,7 @@ def never_asked(algorithm, similarity, rng):
 
 
 def best_pair(n_objects):
-    "The best so far meets every other pair once."
+    "Find the best pair: compare the best one so far with every other pair."
     best, *others = combinations(range(n_objects), 2)
     for pair in others:
         first_is_larger = yield np.array([best + pair])
@@ -124,7 +124,8 @@ def every_pair_is_needed(quick=True, rng=0):
     r"""For every order of the similarities and every pair, moving that pair alone changes the tree: no pair can be left
     out of the questions, so at least $\tfrac12\binom N2$ are needed
 
-    Orders in which the two ends are the same for a pair, all of them; and what SL and CL of the package never ask.
+    Enumerates the orders in which both ends give the same tree for a pair, and counts the pairs about which SL and CL
+    of the package never ask.
 
     Erratum. Constant or misprint: 'This requires $\binom{N}{2}$ number of ordinal comparisons to find the minimum'. One
     comparison fewer is enough, $\binom N2-1$, which is counted here. The order of growth is unaffected.
@@ -163,7 +164,7 @@ def merge_sort_pairs(n_objects):
 
 
 def linkage_from_order(order, method):
-    "The linkage tree of any similarities in this order."
+    "Linkage tree of any similarities that have this order."
     from scipy.cluster.hierarchy import linkage
     from scipy.spatial.distance import squareform
 
@@ -174,7 +175,7 @@ def linkage_from_order(order, method):
 
 
 def differing_merges(order, w):
-    "Where the trees of the order differ from SciPy's trees of the similarities."
+    "Number of merges in which the trees of the order differ from SciPy's trees of the similarities."
     from scipy.cluster.hierarchy import linkage
 
     dissimilarity = w.max() - w[np.triu_indices(len(w), 1)]
@@ -187,7 +188,8 @@ def sorting_is_enough(quick=True, rng=0):
     r"""Merge sort gives the trees of SL and CL with at most $P\lceil\log_2P\rceil\le\frac{1}{\ln2}N^2\ln N$ questions,
     $P=\binom N2$
 
-    Counted questions against the bound, trees against SciPy's, and the constant 1/ln 2 for all N up to 10⁵.
+    Compares the number of questions with the bound, the trees with SciPy's, and the ratio of the bound to N² ln N with
+    1/ln 2 for N up to 10⁵.
     """
     seed, rng, rows = rng, as_rng(rng), []
     for n in (3, 5, 8, 12) if quick else (3, 5, 8, 16, 32, 48):
@@ -237,14 +239,14 @@ def gaussian_tails(quick=True):
 
 # %% ../../nbs/theory/02_f19_theorem1.ipynb #2740114a
 def probability_far_off(n_objects, snr):
-    "Probability that some similarity is off by δ/2 or more: exact, pairs are independent."
+    "Exact probability that some similarity is off by δ/2 or more (pairs are independent)."
     from scipy.special import ndtr
 
     return -np.expm1(comb(n_objects, 2) * np.log1p(-2 * ndtr(-snr / 2)))
 
 
 def far_off_bound(n_objects, snr):
-    "The union bound of the proof, for the same probability."
+    "Union bound of the proof for this probability."
     return n_objects**2 * np.exp(-(snr**2) / 8)
 
 
@@ -253,7 +255,7 @@ def all_similarities_close(quick=True):
     r"""$\mathbf P(\exists i<j:|w_{ij}-\mu_{ij}|\ge\delta/2)\le N^2e^{-\delta^2/8\sigma^2}$, which is $\eta^2\le\eta$ at
     $\delta/\sigma=4\sqrt{\ln(N/\eta)}$
 
-    The exact probability against the bound, and the bound at the threshold against η².
+    Compares the exact probability with the bound, and the bound at the threshold with η².
     """
     sizes, etas = (2, 4, 16, 64, 256, 1024, 10**6), (0.01, 0.1, 0.5, 0.99)
     cases = [(n, eta, 4 * sqrt(log(n / eta))) for n in sizes for eta in etas]
@@ -267,7 +269,7 @@ def all_similarities_close(quick=True):
 
 # %% ../../nbs/theory/02_f19_theorem1.ipynb #02194d56
 def linkage_by_questions(distance, method, rng):
-    "SL or CL of the package, which sees comparisons only."
+    "Tree of the package's SL or CL, which receives only comparisons."
     from scipy.spatial.distance import squareform
 
     w = distance.max() - squareform(distance - distance.min())  # only the order counts
@@ -279,7 +281,7 @@ def linkage_by_questions(distance, method, rng):
 def close_similarities_suffice(quick=True, reach=0.499, rng=0):
     r"""If all $|w_{ij}-\mu_{ij}|<\delta/2$, SL and CL recover the planted hierarchy
 
-    Failures of SL and CL, from numbers and by questions, under noise of any sign and at most `reach`·δ.
+    Counts failures of SL and CL, from numbers and by questions, under noise of any sign and of at most `reach`·δ.
     """
     from scipy.cluster.hierarchy import linkage
 
@@ -300,7 +302,7 @@ def close_similarities_suffice(quick=True, reach=0.499, rng=0):
 
 # %% ../../nbs/theory/02_f19_theorem1.ipynb #85b3c7cf
 def converse_bound(n_pure, n_levels=1):
-    "The quantities in the converse of F19's theorem 1, exact."
+    "Exact p, q and lower bound for the failure probability of SL, from the converse of theorem 1 of F19."
     from scipy.special import betainc, ndtr
 
     t, snr, n_edges = sqrt(2 * log(n_pure)), sqrt(log(n_pure)) / 4, comb(n_pure, 2)
@@ -318,7 +320,8 @@ def converse_events(quick=True):
     r"""At $t=\mu+\sigma\sqrt{2\ln N_0}$: $p<1/N_0$, $q>1/(10N_0\sqrt{N_0\ln N_0})$, and SL fails with probability
     $>\frac12$ from $N_0=15$ on for $L=1$, from 3 on for $L=2$, for every $N_0\ge2$ for $L=3$
 
-    Edge probabilities against their bounds, and the exact probability bound against ½; how large N₀ must be, by L.
+    Compares the edge probabilities with their bounds and the exact lower bound with ½, and finds how large N₀ must be
+    for every L.
     """
     n = np.unique(np.geomspace(2, 1e5, 60 if quick else 600).astype(np.int64))
     p, q, _ = np.array([converse_bound(int(a)) for a in n]).T
