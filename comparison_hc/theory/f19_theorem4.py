@@ -25,7 +25,7 @@ from .f19_levels import beta, binomial_tail, levels_between, passive_gap, plante
 
 # %% ../../nbs/theory/05_f19_theorem4.ipynb #bcec94d2
 def preference(quadruplets, G1, G2, G3, G4):
-    "𝕎_Q(G1, G2 ‖ G3, G4), F19 eq. 4: votes for the link G1–G2 against the link G3–G4, per possible vote."
+    "𝕎_Q(G1, G2 ‖ G3, G4), F19 eq. 4: net wins of link G1–G2 over link G3–G4, per possible comparison."
     quadruplets = as_quadruplets(quadruplets)
     i, j, k, l = quadruplets.array.T
     member = np.zeros((4, quadruplets.n_objects), dtype=bool)
@@ -43,7 +43,7 @@ def preference(quadruplets, G1, G2, G3, G4):
 def mean_preference_follows_the_tree(quick=True, confidence=0.999, delta=0.1, sigma=0.1, p=0.3, rng=0):
     r"""$\mathbf{E}\,\mathbb{W}_Q=p\,\beta_{\ell-\ell'}$ for links of levels $\ell$ and $\ell'$
 
-    Simulated mean preference of links at every pair of levels, against the formula.
+    Compares the simulated mean preference of links at every pair of levels with the formula.
     """
     runs, rng, seed = 200 if quick else 2000, as_rng(rng), rng
     links = {2: ([0, 1], [2, 3]), 1: ([0, 1], [4, 5]), 0: ([0, 1], [8, 9])}  # L = 3, pure clusters of two objects
@@ -72,7 +72,7 @@ def merging_averages_preferences(quick=True, rng=0):
     r"""$\mathbb{W}_Q(G_1\cup G_1',G_2\,\|\,G_3,G_4)$ is the average of $\mathbb{W}_Q(G_1,\cdot)$ and
     $\mathbb{W}_Q(G_1',\cdot)$, weighted by size
 
-    Preference of a union against the weighted average of its parts, in the first and in the last place.
+    Compares the preference of a union, as first and as last argument, with the weighted average of those of its parts.
     """
     seed, rng, left, right = rng, as_rng(rng), [], []
     for _ in range(10 if quick else 200):
@@ -87,7 +87,7 @@ def merging_averages_preferences(quick=True, rng=0):
 
 # %% ../../nbs/theory/05_f19_theorem4.ipynb #85c0a9c1
 def preference_from_table(answers, G1, G2, G3, G4):
-    "𝕎_Q from wins of pairs over pairs: one block of the table less the opposite one."
+    "𝕎_Q from wins of pairs over pairs: one block of the table minus the opposite one."
     n = answers.n_objects
     wins = np.zeros((n * (n - 1) // 2,) * 2, dtype=np.int64)
     np.add.at(wins, (pair_index(*answers.array[:, :2].T), pair_index(*answers.array[:, 2:].T)), 1)
@@ -101,7 +101,7 @@ def preference_is_antisymmetric(quick=True, rng=0):
     r"""$\mathbb{W}_Q(G_1,G_2\,\|\,G_3,G_4)=-\mathbb{W}_Q(G_3,G_4\,\|\,G_1,G_2)$ and
     $\mathbb{W}_Q(G_1,G_2\,\|\,G_1,G_2)=0$
 
-    One side answer by answer, the other from a table of pairs, or 0 where both links are one.
+    Computes one side answer by answer, and the other from a table of pairs (it is 0 if both links are the same).
     """
     seed, rng, left, right = rng, as_rng(rng), [], []
     for _ in range(10 if quick else 200):
@@ -135,7 +135,7 @@ def expected_scores(stage, n_levels, snr):
 
 # %% ../../nbs/theory/05_f19_theorem4.ipynb #d5c24203
 def scores_from_definition(stage, n_levels, snr, sizes):
-    "Means of the scores, summing β over all objects i, j, k, l as eqs. 4 and 5 say."
+    "Means of the scores, summing β over all objects i, j, k, l by eqs. 4 and 5."
     pure, cluster, K = repeat(stage, sizes), repeat(np.arange(len(stage)), sizes), len(stage)
     level = levels_between(pure, n_levels)
     B = beta(np.subtract.outer(level, level), snr)  # (i, j, k, l)
@@ -149,7 +149,8 @@ def scores_from_definition(stage, n_levels, snr, sizes):
 def scores_are_separated(quick=True):
     r"""$\mathbf E\,W(G_p,G_q)-\mathbf E\,W(G_{p'},G_{q'})>p\Delta$ whenever the first link's level is higher
 
-    All stages for L ≤ 3: smallest difference of mean scores per Δ; and the closed form against the definition.
+    Computes the smallest difference of mean scores, divided by Δ, over all stages for L ≤ 3, and compares the closed
+    form with the definition.
     """
     rows = []
     for L, parts in ((1, 3), (2, 2), (3, 2)) if quick else ((1, 6), (2, 4), (3, 3)):
@@ -185,9 +186,9 @@ def merges_from_preferences(W, sizes):
 
 
 def package_merges(W, sizes):
-    "4–AL as the package runs it, on a table of balances that have these preferences."
+    "4–AL as the package runs it, on a table of net wins that have these preferences."
     i, j = pair_from_index(np.arange(len(sizes) * (len(sizes) - 1) // 2))
-    votes = np.array(sizes)[i] * np.array(sizes)[j]  # what a link has
+    votes = np.array(sizes)[i] * np.array(sizes)[j]  # pairs of every link
     balance = W[i[:, None], j[:, None], i, j] * np.multiply.outer(votes, votes)
     return _merge_by_score(DenseWins(balance), np.arange(len(sizes)), sizes=np.array(sizes))
 
@@ -206,7 +207,7 @@ def close_preferences_suffice(quick=True, reach=0.5, rng=0):
     r"""If all $|\mathbb W_Q-\mathbf E\,\mathbb W_Q|\le p\Delta/2$ for the initial clusters, 4–AL recovers the planted
     hierarchy
 
-    Failures of 4–AL, as defined and as the package runs it, under antisymmetric deviations of at most `reach`·Δ.
+    Counts failures of 4–AL, as defined and as in the package, under antisymmetric deviations of at most `reach`·Δ.
     """
     seed, rng, rows = rng, as_rng(rng), []
     cases = (
@@ -241,12 +242,12 @@ def deviation_term(seen, won, p, level, snr):
 
 
 def printed_term(seen, won, p, level, snr):
-    "The same in the printed identity: 2(ξ·1 − pP)."
+    "The corresponding term of the printed identity: 2(ξ·1 − pP)."
     return 2 * seen * won - p * (1 + beta(level, snr))
 
 
 def terms_of_a_sample(links, similarity, answers):
-    "What was observed between two links, object by object."
+    "Whether each comparison between two links was observed, and whether the first pair is more similar."
     asked = {frozenset((frozenset((i, j)), frozenset((k, l)))) for i, j, k, l in answers.array.tolist()}
     quadruples = list(product(*links))
     seen = [frozenset((frozenset((i, j)), frozenset((k, l)))) in asked for i, j, k, l in quadruples]
@@ -255,10 +256,10 @@ def terms_of_a_sample(links, similarity, answers):
 
 
 def moments_of_terms(term, p, level, snr):
-    "Over the three outcomes: not observed, won, lost."
+    "Mean, variance and largest absolute value of a term over its outcomes (not observed, won, lost)."
     from scipy.special import ndtr
 
-    u = ndtr(level * snr / sqrt(2))  # that the first pair is the more similar
+    u = ndtr(level * snr / sqrt(2))  # probability that the first pair is the more similar
     values = np.array([term(seen, won, p, level, snr) for seen, won in ((0, 0), (1, 1), (1, 0))])
     chances = np.array([1 - p, p * u, p * (1 - u)])
     mean = chances @ values
@@ -270,7 +271,8 @@ def deviation_terms(quick=True, rng=0):
     r"""$\mathbb W_Q-\mathbf E\,\mathbb W_Q$ is the mean of $2(\xi 1_{w_{ij}>w_{kl}}-p\mathbf
     P(w_{ij}>w_{kl}))-(\xi-p)$, terms of mean 0 and variance at most $p$ in $[-1-p,1+p]$
 
-    Moments of a term over its outcomes; terms of a sample against the package's 𝕎_Q; how far the printed sum is off.
+    Computes moments of a term over its outcomes, compares the terms of a sample with the package's 𝕎_Q, and computes
+    the error of the printed sum.
 
     Erratum. Proof affected: '|𝕎 − E[𝕎]| = 2/(|G₁||G₂||G₃||G₄|)·|Σ(ξ·1 − pP)|'. The terms −(ξ − p) are missing, and
     without them the equation holds only where everything is observed. With the terms ξ(2·1 − 1) − pβ, in [−1−p, 1+p]
@@ -293,7 +295,7 @@ def deviation_terms(quick=True, rng=0):
         rows.append((p, level, "𝕎 − E𝕎 of a sample", deviation, "=", deviation_term(seen, won, p, level, 1.0).mean()))
         rows.append((p, level, "printed sum is off by", off, "=", abs((seen - p).mean())))
         if p < 1 and G2 != G4:
-            rows.append((p, level, "and is off", off, ">", 1e-3))  # no share of 16 or 24 observed terms is 0.3
+            rows.append((p, level, "printed is wrong", off, ">", 1e-3))  # no share of 16 or 24 observed terms is 0.3
     drawn = dict(seed=seed, what="planted models and observed comparisons")
     return compare_rows(rows, "p level_difference what left relation right", tol=1e-12, random=drawn)
 
@@ -304,7 +306,7 @@ def shifted_colours(a, b):
 
 # %% ../../nbs/theory/05_f19_theorem4.ipynb #015d4735
 def terms_that_depend(a, b):
-    "The dependency graph: which terms use a similarity in common, from the similarities that each uses."
+    "Dependency graph of the terms: two terms are neighbours if they use a common similarity."
     used = [{("first", row), ("second", column)} for row in range(a) for column in range(b)]
     return np.array([[one is not two and bool(one & two) for two in used] for one in used])
 
@@ -314,7 +316,7 @@ def colours_of_the_dependency_graph(quick=True):
     r"""Every term depends on $a+b-2$ others, $a=|G_1||G_2|$, $b=|G_3||G_4|$; $\max(a,b)$ colours suffice, each used
     $\min(a,b)\ge m^2$ times
 
-    Degrees counted in the graph, conflicts and class sizes of the shifted colouring.
+    Counts degrees in the graph, and conflicts and class sizes of the shifted colouring.
 
     Erratum. Proof affected: 'Some of the vertices have degree |G₁||G₂| − 1 …, while other vertices have degree |G₃||G₄|
     − 1'. Each term has neighbours of both kinds, so its degree is a + b − 2, and d + 1 colours would be a + b − 1. A
@@ -355,7 +357,8 @@ def bernstein_gives_eq14(quick=True):
     r"""Colours times Bernstein's bound is at most $2\exp(2\ln N-p\Delta^2m^2/C')$ with $C'=9.2$ (corrected terms) or
     $66$ (printed route)
 
-    Logarithms of both sides on a grid of sizes, p and δ/σ; the exponents alone, too; and the printed one for small Δ.
+    Compares the logarithms of both sides, and the exponents alone, on a grid of sizes, p and δ/σ, and evaluates the
+    printed exponent for small Δ.
     """
     rows = []
     for m, snr, L, p in product((1, 3, 10, 100), (0.1, 0.7, sqrt(2), 3.0), (1, 2, 3), (1e-3, 0.1, 1.0)):
@@ -371,12 +374,12 @@ def bernstein_gives_eq14(quick=True):
         gap, m = passive_gap(snr, 1), 100
         exponent = gap**2 * (log_union_over_colours(m * m, m * m, 1.0, gap, printed=True) - log(2 * m * m))
         eq14 = log_eq14(4 * m, m, 1.0, gap, constant) - log(2 * (4 * m) ** 2)
-        rows.append(("printed, with Δ⁴", "eq. 14 asks for more", m, 4 * m, 1, snr, 1.0, eq14, exponent))
+        rows.append(("printed, with Δ⁴", "eq. 14 requires more", m, 4 * m, 1, snr, 1.0, eq14, exponent))
     return compare_rows(rows, "route what m N L snr p left right", relation="<=", tol=1e-9)
 
 # %% ../../nbs/theory/05_f19_theorem4.ipynb #b3d71e87
 def equal_level_tail(n, threshold):
-    "Exact: the tail of Mann and Whitney's statistic, from the coefficients of a Gaussian binomial."
+    "Exact tail of Mann and Whitney's statistic, from the coefficients of a Gaussian binomial."
     below = ceil(n * n * (1 - threshold) / 2)  # U < n²(1 − threshold)/2
     chance = np.zeros(below)
     chance[0] = 1.0
@@ -393,7 +396,8 @@ def preferences_concentrate(quick=True):
     r"""$\mathbf P(|\mathbb W_Q-\mathbf E\,\mathbb W_Q|>p\Delta/2)\le2\exp(2\ln N-p\Delta^2m^2/C')$ with $C'=9.2$, at
     $p=1$ for two links of one level, where the left side is known exactly
 
-    The exact probability against the bound, N = 4m, where that is below 1; and the C′ that the probability asks for.
+    Compares the exact probability with the bound where the bound is below 1 (N = 4m), and computes the C′ that the
+    probability requires.
     """
     rows = []
     cases = [*product((2, 8, 16), (1.0, sqrt(2))), (22, sqrt(2))]
@@ -401,7 +405,7 @@ def preferences_concentrate(quick=True):
         gap = passive_gap(s, 1)
         exact = equal_level_tail(m * m, gap / 2)
         asked = gap**2 * m * m / log(2 * (4 * m) ** 2 / exact)
-        rows.append((m, s, "C′ asked for", asked, C_PRIME))
+        rows.append((m, s, "required C′", asked, C_PRIME))
         if (bound := log_eq14(4 * m, m, 1.0, gap)) < 0:
             rows.append((m, s, "log of probability and bound", log(exact), bound))
     return compare_rows(rows, "m snr what left right", relation="<=")
@@ -431,7 +435,7 @@ def number_of_clusters(quick=True):
     r"""$\sum_{i=m}^{2m}\binom Ni\le m(eN/m)^{2m}$, and the union over four clusters is at most $2e^8\exp(10m\ln
     N-p\Delta^2m^2/C')$
 
-    The count exactly against its bound (logarithms), and the two final forms against it.
+    Compares the exact count with its bound, and the union with the corrected and the printed form (logarithms).
 
     Erratum. Constant or misprint: '$2m^4(eN/m)^{8m}\exp(2\ln N-\dots)\le C''\exp(9m\ln N-\dots)$' for all $m\ge1$. The
     exponents of N require $8m+2\le9m$, which fails at $m=1$ for every $C''$. With C″ = 2e⁸ ≈ 5962 and 10m instead of 9m
@@ -464,7 +468,7 @@ def threshold_closes_the_proof(quick=True):
     r"""$p>\frac{C}{m\Delta^2}\max\{\ln N,\frac1m\ln\frac1\eta\}$ with $C=163$ makes $2e^8\exp(10m\ln
     N-p\Delta^2m^2/C')\le\eta/2$
 
-    Logarithms of both sides at the threshold (where p Δ² is all that enters: Δ = 1).
+    Compares the logarithms of both sides at the threshold (only p Δ² matters there, so Δ = 1).
     """
     rows = []
     for m, N, eta in product((1, 2, 5, 50), (4, 100, 10**9), (0.99, 0.5, 0.25, 0.01, 1e-30)):
@@ -487,7 +491,8 @@ def few_answers(quick=True):
     r"""$\mathbf P(|Q|>pN^4)\le\eta/2$ if $p\ge\frac2{N^4}\ln\frac2\eta$; and $\frac C{m\Delta^2}\max\{\ln
     N,\frac1m\ln\frac1\eta\}$ is never below that if $C\ge\frac1{460}$ and $4m\le N$
 
-    Exact binomial tail over the C(C(N, 2), 2) possible comparisons; theorem 4's p per theorem 3's, at the largest Δ.
+    Computes the exact binomial tail over the C(C(N, 2), 2) possible comparisons, and the p of theorem 4 divided by that
+    of theorem 3, at the largest Δ.
     """
     rows = []
     for N, eta, factor in product((3, 4, 8, 30, 240), (0.99, 0.5, 0.1, 1e-4), (1, 3, 100)):
@@ -498,12 +503,12 @@ def few_answers(quick=True):
         ratio = p / fewest_probability(times * m, eta)
         rows.append(("theorem 4 / theorem 3", m, times * m, eta, p, ratio, ">=", 1))
     smaller = average_probability(1, 4, LARGEST_GAP, 0.25, C_COUNT / 1.01) / fewest_probability(4, 0.25)
-    rows.append(("with a hundredth less", 1, 4, 0.25, C_COUNT, smaller, "<", 1))
+    rows.append(("C divided by 1.01", 1, 4, 0.25, C_COUNT, smaller, "<", 1))
     return compare_rows(rows, "what m N eta p left relation right")
 
 # %% ../../nbs/theory/05_f19_theorem4.ipynb #72a5a3d0
 def wins_between_links(value, link, n_links):
-    "n₊ for every two links, in O(m · L). Tied pairs win nothing."
+    "n₊ for every two links, in O(m · L). Comparisons of tied pairs are not counted."
     wins = np.zeros((n_links, n_links), dtype=np.int64)
     met, waiting = np.zeros(n_links, dtype=np.int64), []
     order = np.argsort(value, kind="stable")
@@ -521,7 +526,8 @@ def wins_between_links(value, link, n_links):
 def quadruplet_average_linkage_sampled(similarity, p, rng, initial, progress=None):
     """4–AL on a sample of all comparisons at rate p, drawn as net wins of links and never listed.
 
-    The law of `quadruplet_average_linkage` on `sample_quadruplets`. `initial` has K ≤ 160 clusters; memory O(K⁴).
+    The result has the distribution of `quadruplet_average_linkage` on `sample_quadruplets`. `initial` has K ≤ 160
+    clusters; the memory is O(K⁴).
     """
     w, p, rng = check_similarity(similarity), check_number(p, "p", 0, 1, open_low=True), as_rng(rng)
     clusters = check_partition(initial, len(w))
@@ -540,7 +546,7 @@ def quadruplet_average_linkage_sampled(similarity, p, rng, initial, progress=Non
 
 # %% ../../nbs/theory/05_f19_theorem4.ipynb #ac4e61e7
 def average_successes(n_pure, n_levels, m, snr, p, runs, rng):
-    "How often 4–AL, started from pure clusters of m objects, recovers the planted hierarchy exactly."
+    "Number of runs in which 4–AL from pure clusters of m objects recovers the planted hierarchy exactly."
     rng, N, count = as_rng(rng), n_pure << n_levels, 0
     initial = [list(range(start, start + m)) for start in range(0, N, m)]
     for _ in range(runs):
@@ -561,7 +567,7 @@ def small_constant_suffices(quick=True, false_passes=0.001, constant=0.05, rng=0
     r"""At small sizes $p=\frac{C}{m\Delta^2}\ln N$ gives exact recovery with probability at least 0.8: with $C=0.05$
     for $L=1$, $C=0.005$ for $L=2$, $C=0.002$ for $L=3$
 
-    Lower bounds for the success rates of 4–AL against 0.8; less than `constant` for L = 2 and 3.
+    Compares lower bounds for the success rates of 4–AL with 0.8; C is smaller than `constant` for L = 2 and 3.
     """
     seed, rng, runs = rng, as_rng(rng), 80 if quick else 1000
     cases = [(8, 1, 4, 1.0), (16, 1, 8, 0.5), (8, 2, 4, 1.0)]
@@ -573,5 +579,5 @@ def small_constant_suffices(quick=True, false_passes=0.001, constant=0.05, rng=0
     p = np.array([average_probability(a, n << l, d, 1, c) for a, n, l, d, c in zip(m, n0, L, gap, C)])
     wins = [average_successes(*case, prob, runs, rng) for case, prob in zip(cases, p)]
     low, _ = proportion_bounds(wins, runs, false_passes)
-    drawn = dict(seed=seed, what=f"noise and observed comparisons, {runs} times a case")
+    drawn = dict(seed=seed, what=f"noise and observed comparisons, {runs} runs per case")
     return compare(low, ">=", 0.8, N0=n0, L=L, m=m, snr=s, C=C, p=p, successes=wins, random=drawn)

@@ -75,7 +75,8 @@ def closed_forms_of_delta(quick=True):
     $2\Phi\big((\mu_{in}-\mu_{out})/\sqrt{\sigma_{in}^2+\sigma_{out}^2}\big)-1$ for normal distributions and $2\mathbf
     E[w\wedge1\vee0]-1$ for $F_{out}=U(0,1)$
 
-    The model's δ and quadrature against the formulas; F against itself must give 0, swapped −δ.
+    Compares the package's δ and a quadrature with the formulas. F against itself must give 0, and swapped distributions
+    −δ.
     """
     rows = []
     for number, (name, f_in, f_out, delta) in enumerate(distribution_pairs()):
@@ -93,7 +94,8 @@ def drawn_delta(quick=True, confidence=0.999, rng=0):
     r"""A pair inside is more similar than a pair across with probability $(1+\delta)/2$, two pairs of one kind with
     probability $\tfrac12$
 
-    Clopper and Pearson's interval for the share of wins against (1 + δ)/2, δ the library's or the one asked for.
+    Compares Clopper and Pearson's interval for the share of wins with (1 + δ)/2, where δ is computed by the package or
+    requested.
     """
     seed, rng, runs = rng, as_rng(rng), 20_000 if quick else 1_000_000
     cases = []
@@ -102,13 +104,13 @@ def drawn_delta(quick=True, confidence=0.999, rng=0):
         cases.append((name, "in against in", f_in, f_in, 0))
         cases.append((name, "out against out", f_out, f_out, 0))
     for delta in (0.3, 0.7):
-        cases.append((f"normal, δ = {delta}", "δ asked for", *gaussians(delta, 0.1, 0.3), delta))
-        cases.append((f"beta, δ = {delta}", "δ asked for", *uniform_beta(delta), delta))
-        cases.append((f"uniform and normal, δ = {delta}", "δ asked for", *uniform_normal(delta), delta))
+        cases.append((f"normal, δ = {delta}", "requested δ", *gaussians(delta, 0.1, 0.3), delta))
+        cases.append((f"beta, δ = {delta}", "requested δ", *uniform_beta(delta), delta))
+        cases.append((f"uniform and normal, δ = {delta}", "requested δ", *uniform_normal(delta), delta))
     name, what, one, two, delta = zip(*cases)
     wins = [int((f.rvs(runs, random_state=rng) > g.rvs(runs, random_state=rng)).sum()) for f, g in zip(one, two)]
     bounds = proportion_interval(wins, runs, confidence, len(cases))
-    random = dict(seed=seed, what=f"{runs} pairs of similarities a row")
+    random = dict(seed=seed, what=f"{runs} pairs of similarities per row")
     return within([(1 + d) / 2 for d in delta], *bounds, random, distributions=name, what=what)
 
 # %% ../../nbs/theory/11_n20_model.ipynb #056f0f8d
@@ -124,7 +126,7 @@ def point_masses_break_the_half(quick=True):
     r"""With point masses $\pi_x$: $\mathbf P(w>w')=\tfrac12(1-\sum_x\pi_x^2)<\tfrac12$. With ties broken by a coin,
     edge probabilities $a$ inside and $b$ across give $\delta=a-b$
 
-    The library's answers to all queries about six objects, ties left out, against the formulas, in fractions.
+    Compares the package's answers to all queries about six objects, ties left out, with the formulas, in fractions.
     """
     rows, pairs = [], list(combinations(range(6), 2))
     for masses in ([8, 7], [11, 4], [3, 5, 7], [11, 1, 1, 1, 1], [1] * 15):
@@ -141,7 +143,7 @@ def point_masses_break_the_half(quick=True):
         w[np.flatnonzero(inside)[:edges]] = w[np.flatnonzero(~inside)[:others]] = 1
         votes = [is_inside[min(i, j), max(i, j)] - is_inside[min(r, s), max(r, s)] for i, j, r, s in answers_to_all(w)]
         a, b = Fraction(edges, 6), Fraction(others, 9)
-        rows.append((f"a = {a}, b = {b}", "mean vote", float(Fraction(int(sum(votes)), 6 * 9)), "=", float(a - b)))
+        rows.append((f"a = {a}, b = {b}", "mean outcome", float(Fraction(int(sum(votes)), 6 * 9)), "=", float(a - b)))
     return compare_rows(rows, "distributions what left relation right")
 
 # %% ../../nbs/theory/11_n20_model.ipynb #theory-asks-triplets
@@ -160,7 +162,7 @@ def expected_blocks(sizes, p, epsilon, delta, kind):
 
 # %% ../../nbs/theory/11_n20_model.ipynb #99ea640f
 def orders_of_clocks(rates):
-    "(Order, its probability) of independent exponential times, the first to ring first."
+    "(Order, its probability) of independent exponential times, the smallest first."
     for order in permutations(range(len(rates))):
         chance, left = Fraction(1), sum(rates)
         for a in order:
@@ -194,7 +196,7 @@ def mean_similarity_by_orders(quick=True):
     r"""$\mathbf E[S_{ij}]$ is $2p\epsilon\delta(n-n_\ell)$ and $-p\epsilon\delta(n_\ell+n_m-2)$ for AddS-3,
     $p\epsilon\delta\sum_{a<b}n_an_b$ and $-p\epsilon\delta\sum_a\binom{n_a}2$ for AddS-4
 
-    All orders of the pairs of n ≤ 4 objects, weighted by their probabilities in fractions, against the table.
+    Compares the mean over all orders of the pairs of n ≤ 4 objects, weighted by their probabilities, with the table.
     """
     rows = []
     for sizes, theta in product(([2, 1], [2, 2], [3, 1], [2, 1, 1]), (2, 5)):
@@ -217,7 +219,7 @@ def mean_similarity_by_orders(quick=True):
 def mean_similarity_by_answers(quick=True):
     r"""$\mathbf E[S_{ij}]$ with observation and noise: a factor $p\epsilon$
 
-    All orders and all states of all answers for n = 3, in fractions, against the table.
+    Compares the mean over all orders and all states of all answers for n = 3, in fractions, with the table.
     """
     n, labels, pairs = 3, (0, 0, 1), [(0, 1), (0, 2), (1, 2)]
     triplets = [((i, j), (i, r)) for i, j, r in ((0, 1, 2), (1, 0, 2), (2, 0, 1))]
@@ -255,7 +257,7 @@ def drawn_mean_similarity(quick=True, confidence=0.999, sizes=(12, 8, 5), p=0.2,
     r"""$\mathbf E[S_{ij}]$ by clusters, for normal, beta, uniform–normal, uniform and, in the full run, exponential
     similarities: only δ matters
 
-    Student's interval for the average of every block against the table.
+    Compares Student's interval for the average of every block with the table.
     """
     from scipy.stats import expon, uniform
 
@@ -279,7 +281,7 @@ def drawn_mean_similarity(quick=True, confidence=0.999, sizes=(12, 8, 5), p=0.2,
             for a, b, *numbers in zip(*upper, blocks[upper], low, high):
                 rows.append((family, kind, f"clusters {a} and {b}", *numbers))
     family, kind, block, *numbers = zip(*rows)
-    random = dict(seed=seed, what=f"{runs} planted models with their answers a family")
+    random = dict(seed=seed, what=f"{runs} planted models with their answers per family")
     return within(*numbers, random, family=family, kind=kind, block=block)
 
 # %% ../../nbs/theory/11_n20_model.ipynb #fb72866c
@@ -297,7 +299,7 @@ def expected_gap(n_objects, n_comparisons, epsilon, delta, kind):
 
 
 def partitions_of_number(n, largest=None):
-    "All ways to write n as a sum, parts falling."
+    "All ways to write n as a sum of parts in non-increasing order."
     if n == 0:
         yield []
     for first in range(min(n, largest or n), 0, -1):
@@ -309,7 +311,7 @@ def mean_gap(quick=True):
     r"""$\Delta_1=2p\epsilon\delta(n-1)$ for AddS-3 and $p\epsilon\delta\binom n2$ for AddS-4, for all sizes; and
     $\Sigma_{\ell\ell}-\Sigma_{\ell m}\ge p\epsilon\delta\,n$ for AddS-3
 
-    Δ1 from the table against the formulas; the smallest plain difference; the printed number.
+    Compares Δ1 from the table with the formulas and with the printed number, and bounds the smallest plain difference.
     """
     rows = []
     for n in range(3, 11 if quick else 25):
