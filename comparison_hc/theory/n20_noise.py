@@ -31,7 +31,7 @@ def squares_of_questions(quick=True):
     r"""$\big\|\sum_qM_q^2\big\|=(n-2)(2n-1)$ for triplets, $\binom n2(n-1)-1$ for quadruplets; $\|M_q\|\le\sqrt2$; per
     comparison both are $\frac4n\big(1+O(\frac1n)\big)$
 
-    Sums over all queries against the formulas; the rate per comparison for n up to 10⁶.
+    Compares sums over all queries with the formulas, and the norm per comparison with 4/n for n up to 10⁶.
     """
     rows = []
     for n, kind in product(range(3, 8 if quick else 12), ("triplets", "quadruplets")):
@@ -46,12 +46,12 @@ def squares_of_questions(quick=True):
         rows.append((n, kind, "largest norm", largest, "=", sqrt(2)))
     for n, kind in product((3, 10, 100, 10**4, 10**6), ("triplets", "quadruplets")):
         rate = squares_norm(n, kind) / n_questions(n, kind) * n / 4
-        rows.append((n, kind, "per comparison · n/4, from 1", abs(rate - 1), "<=", 3 / n))
+        rows.append((n, kind, "|norm per comparison · n/4 − 1|", abs(rate - 1), "<=", 3 / n))
     return compare_rows(rows, "n kind what left relation right", tol=1e-8)
 
 # %% ../../nbs/theory/13_n20_noise.ipynb #02bf65f8
 def sample_noise_bound(n_objects, p, epsilon, kind):
-    "‖S − E[S|w]‖ exceeds this with probability at most 1/n (matrix Bernstein)."
+    "Number that ‖S − E[S|w]‖ exceeds with probability at most 1/n (matrix Bernstein)."
     v = p * squares_norm(n_objects, kind)
     L = sqrt(2) * (1 + p * epsilon)
     A = log(2 * n_objects**2)
@@ -63,7 +63,7 @@ def sample_noise_rate(quick=True):
     r"""Matrix Bernstein's $t$ is between $1.9$ and $7$ times $\max\{\sqrt{m\ln n/n},\ln n\}$, $m$ the mean number of
     comparisons, for $n\ge4;$ near $p=1$ at least $4$ times
 
-    Ratio of the two sides on a grid of n, p, ε.
+    Computes the ratio of the two sides on a grid of n, p and ε.
     """
     rows, observed = [], np.geomspace(1e-12, 1, 13 if quick else 200)
     for n, p, epsilon, kind in product((4, 10, 40, 1000, 10**5), observed, (0.01, 1.0), ("triplets", "quadruplets")):
@@ -104,13 +104,13 @@ def spectral_norm(A):
 
 
 def adds_of(answers):
-    "AddS-3 or AddS-4."
+    "AddS-3 of triplets, AddS-4 of quadruplets."
     return np.asarray(adds3(answers) if answers.array.shape[1] == 3 else adds4(answers), dtype=float)
 
 
 POWER = (
-    "a case passes with probability above 0.95 where the bound is exceeded in one model of 50n, "
-    "and the share of it in 995 of 1,000 (quick run)"
+    "a case passes with probability above 0.95 if the bound is exceeded in one of 50n models, "
+    "and the given share of the bound in 995 of 1,000 models (quick run)"
 )
 
 
@@ -131,7 +131,7 @@ def sample_noise_is_bounded(quick=True, false_passes=0.001, share=1.0, rng=0):
     r"""$\|S-\mathbf E[S|w]\|$ exceeds Bernstein's $t$ with probability at most $\frac1n$, and $0.3\,t$ with probability
     at least $0.9$ ($n\le20$)
 
-    Rates at which `share`·t and 0.3 of it are exceeded, against 1/n and 0.9.
+    Compares the rates at which `share`·t and 0.3 of it are exceeded with 1/n and 0.9.
     """
     seed, rng = rng, as_rng(rng)
     scale = 10 if quick else 120
@@ -145,7 +145,7 @@ def sample_noise_is_bounded(quick=True, false_passes=0.001, share=1.0, rng=0):
             norms.append(spectral_norm(S - p * 0.5 * mean_given_similarities(w, kind)))
         ratios.append(np.array(norms) / bound)
     n, p, kind = zip(*cases)
-    random = dict(seed=seed, what=f"similarities, observations and flips, {scale}n times a case")
+    random = dict(seed=seed, what=f"similarities, observations and flips, {scale}n times per case")
     return bound_sides(ratios, n, 0.3, false_passes, random, p=p, kind=kind)
 
 # %% ../../nbs/theory/13_n20_noise.ipynb #f1ec4232
@@ -169,7 +169,7 @@ def similarity_noise_is_bounded(quick=True, false_passes=0.001, constant=SIMILAR
     r"""$\|\mathbf E[S|w]-\mathbf E[S]\|\le\frac8{\sqrt3}\,m\,\epsilon\sqrt{\ln n/n^3}$ with probability at least
     $1-\frac1n$, for $n\ge12$; more than $0.35$ of it with probability at least $0.9$
 
-    Rates at which the bound and 0.35 of it are exceeded, against 1/n and 0.9; n small, where it is hardest.
+    Compares the rates at which the bound and 0.35 of it are exceeded with 1/n and 0.9, for small n, the hardest case.
     """
     seed, rng = rng, as_rng(rng)
     scale = 10 if quick else 120
@@ -187,7 +187,7 @@ def similarity_noise_is_bounded(quick=True, false_passes=0.001, constant=SIMILAR
         labels, drawn = draw_similarities([n // 2, n // 4, n - n // 2 - n // 4], pair, scale * n, rng)
         ratios.append(np.array([spectral_norm(similarity_noise(w, labels, delta, kind)) for w in drawn]) / bound)
     n, family, kind = zip(*cases)
-    random = dict(seed=seed, what=f"similarities of {scale}n models a case")
+    random = dict(seed=seed, what=f"similarities of {scale}n models per case")
     return bound_sides(ratios, n, 0.35, false_passes, random, family=family, kind=kind)
 
 # %% ../../nbs/theory/13_n20_noise.ipynb #e82d5244
@@ -210,7 +210,7 @@ def theorem_conditions(n_objects, epsilon, delta, n_min, sharp=False):
 
 # %% ../../nbs/theory/13_n20_noise.ipynb #083c13fc
 def theorem_settings(quick, rng):
-    "Settings that meet the theorem's condition on δ with c₁ = c₃/c₄."
+    "Settings that satisfy the theorem's condition on δ with c₁ = c₃/c₄."
     sizes, ratios, repetitions = (3, 20, 400, 10**5, 10**9), (0.2, 1.0, 5.0), range(4 if quick else 100)
     for n, epsilon, ratio, _ in product(sizes, (1.0, 0.3, 1e-3), ratios, repetitions):
         n_min = int(rng.integers(1, n // 2 + 1))
@@ -226,7 +226,8 @@ def conditions_open_the_interval(quick=True, with_epsilon=True, rng=0):
     in the second term; $m>c_2\max\{n^3\ln n/(\epsilon\delta n_{\min})^2,n^2(\ln n)^2/(\epsilon\delta n_{\min})\}$
     is enough
 
-    Upper end per lower end over c₃/c₄, m at its printed and at its sharp threshold, δ above its own.
+    Computes the upper end divided by the lower end and by c₃/c₄, with m at its printed and at its sharp threshold and δ
+    above its own.
     """
     seed, rows = rng, []
     for (n, epsilon, delta, n_min, ratio), sharp in product(theorem_settings(quick, as_rng(rng)), (False, True)):
@@ -238,7 +239,7 @@ def conditions_open_the_interval(quick=True, with_epsilon=True, rng=0):
 
 # %% ../../nbs/theory/13_n20_noise.ipynb #9b1c80ce
 def deviation_bound(sizes, p, epsilon, delta, kind):
-    "The estimate of Δ2: diagonal, similarities, sample."
+    "Estimate of Δ2: the sum of the parts for diagonal, similarities and sample."
     n, n_min = sum(sizes), min(sizes)
     m = p * n_questions(n, kind)
     tail = sqrt(2 * log(2 * n * len(sizes)))
@@ -252,7 +253,7 @@ def row_means_are_close(quick=True, false_passes=0.001, constant=1.0, rng=0):
     \big(\frac{4m\epsilon}{n^2\sqrt{3n_{\min}}}+\sqrt{\frac{4m}{n^2n_{\min}}}\big)$
     with probability at least $1-\frac1n$; it exceeds $0.25$ of this with probability at least $0.9$ ($n\le24$)
 
-    Rates at which `constant` times the estimate and 0.25 of it are exceeded, against 1/n and 0.9.
+    Compares the rates at which `constant` times the estimate and 0.25 of it are exceeded with 1/n and 0.9.
     """
     seed, rng = rng, as_rng(rng)
     scale, observed = (10, (0.3,)) if quick else (120, (0.1, 0.3, 0.8))
@@ -265,6 +266,6 @@ def row_means_are_close(quick=True, false_passes=0.001, constant=1.0, rng=0):
         found = [printed_interval(S, labels, blocks)["deviation"] for S in similarities]
         ratios.append(np.array(found) / bound)
     sizes, p, kind = zip(*cases)
-    random = dict(seed=seed, what=f"similarities, observations and flips, {scale}n times a case")
+    random = dict(seed=seed, what=f"similarities, observations and flips, {scale}n times per case")
     columns = dict(sizes=map(str, sizes), p=p, kind=kind)
     return bound_sides(ratios, [sum(s) for s in sizes], 0.25, false_passes, random, **columns)

@@ -32,7 +32,7 @@ def recovered_on_interval(S, labels, n_comparisons, epsilon, delta, constants=CO
 
 
 def theorem_successes(sizes, kind, epsilon, delta, constants, runs, rng):
-    "How often X* is proved on the whole interval at the smallest number of comparisons that theorem 1 allows."
+    "Number of runs in which X* is proved on the whole interval at the smallest m that theorem 1 allows."
     rng = as_rng(rng)
     adds = adds3 if kind == "triplets" else adds4
     m = round(constants[1] * theorem_conditions(sum(sizes), epsilon, delta, min(sizes))[1])
@@ -49,13 +49,13 @@ def theorem_successes(sizes, kind, epsilon, delta, constants, runs, rng):
     "Theorem 1",
     kind="Monte Carlo",
     false_passes=0.001,
-    power="a case passes with probability above 0.8 where one instance of 40n fails (quick run, n = 40)",
+    power="a case passes with probability above 0.8 if one of 40n instances fails (quick run, n = 40)",
 )
 def theorem_holds_with_numbers(quick=True, false_passes=0.001, constants=CONSTANTS, rng=0):
     r"""With $c_1=1.5$, $c_2=2$, $c_3=2.2$, $c_4=1.5$: at the threshold of $m$, $X^*$ is the unique optimum for every
     $\lambda$ of the interval with probability at least $1-\frac1n$ (two equal clusters)
 
-    Lower bound of the success rate against 1 − 1/n, AddS-3 and AddS-4, δ above its threshold.
+    Compares the lower bound of the success rate with 1 − 1/n for AddS-3 and AddS-4, with δ above its threshold.
     """
     seed, rng = rng, as_rng(rng)
     settings = [(40, 1.0, 0.95)] if quick else [(40, 1.0, 0.95), (60, 0.5, 0.95), (100, 1.0, 0.7)]
@@ -66,7 +66,7 @@ def theorem_holds_with_numbers(quick=True, false_passes=0.001, constants=CONSTAN
         wins.append(theorem_successes([n // 2] * 2, kind, epsilon, delta, constants, 7 * n, rng))
     low, _ = proportion_bounds(wins, [7 * case[0] for case in cases], false_passes)
     rows = [(*case, count, bound, 1 - 1 / case[0]) for case, count, bound in zip(cases, wins, low)]
-    random = dict(seed=seed, what="similarities, observations and flips, 7n times a case")
+    random = dict(seed=seed, what="similarities, observations and flips, 7n times per case")
     return compare_rows(rows, "n epsilon delta kind successes left right", relation=">=", random=random)
 
 # %% ../../nbs/theory/14_n20_remarks.ipynb #59481abb
@@ -75,7 +75,7 @@ def threshold_for_equal_clusters(quick=True):
     r"""For equal clusters the threshold of $m$ is $\frac{k^2}{\epsilon^2\delta^2}n(\ln n)^2$; per $n^{3.5}\ln n$ it
     falls with n
 
-    The threshold against the product, and its ratio to n^3.5 ln n at n and 10 n.
+    Compares the threshold with the product, and its ratio to n^3.5 ln n at n with that at 10 n.
     """
     rows = []
     for n, k, epsilon, delta in product((20, 1000, 10**6), (2, 4, 10), (0.1, 1.0), (0.2, 1.0)):
@@ -105,7 +105,8 @@ def answers_carry_few_bits(quick=True):
     r"""An answer carries at most $C(\epsilon)\le\epsilon^2$ bits; so $m\ge(\text{bits}/2-1)/\epsilon^2$ answers are
     needed for a success probability of ½, passive or active
 
-    C(ε) against the channel's table and ε²; partitions counted; bits in n ln(n/ε) answers.
+    Compares C(ε) with the information in the channel's table and with ε², counts partitions, and computes the bits in
+    n ln(n/ε) answers.
 
     Erratum. Theorem affected: 'When one can actively obtain comparisons, Emamjomeh-Zadeh and Kempe (2018) showed that
     it suffices to query Ω n ln n ϵ triplets', with ε 'the crowd noise level ϵ'. Our copy has lost a fraction bar; the
@@ -137,7 +138,7 @@ def few_clusters(quick=True, exponent=0.5, rng=0):
     r"""If $c_1\sqrt{n\ln n}/n_{\min}<\delta\le1$ then $k<\frac1{c_1}\sqrt{n/\ln n}$, for any sizes; for equal clusters
     and $\delta=1$ they are equivalent
 
-    k against (n/ln n)^exponent per c₁: random sizes, then equal ones with δ = 1.
+    Compares k with (n/ln n)^exponent / c₁ for random sizes, and then for equal sizes with δ = 1.
     """
     seed, rng = rng, as_rng(rng)
     cases = []
@@ -156,7 +157,7 @@ def few_clusters(quick=True, exponent=0.5, rng=0):
 
 # %% ../../nbs/theory/14_n20_remarks.ipynb #6b6ae8d9
 def questions_with_an_item(n_objects, kind):
-    "How many queries contain a given object."
+    "Number of queries that contain a given object."
     pairs = comb(n_objects - 1, 2)
     return 3 * pairs if asks_triplets(kind) else n_questions(n_objects, kind) - comb(pairs, 2)
 
@@ -166,7 +167,7 @@ def items_in_questions(quick=True):
     r"""An item is in $3\binom{n-1}2$ triplet questions, a share of $3/n$, and in $\binom{\binom
     n2}2-\binom{\binom{n-1}2}2$ quadruplet questions; $k^2n(\ln n)^2=n^2\ln n$ at $k=\sqrt{n/\ln n}$
 
-    Queries listed and counted; the share; the number at the largest k.
+    Lists and counts queries, and computes the share and the number of comparisons at the largest k.
     """
     rows = []
     for n, kind in product(range(3, 7 if quick else 10), ("triplets", "quadruplets")):
@@ -193,7 +194,7 @@ def some_item_is_missed(quick=True, false_passes=0.001, n_objects=200, rng=0):
     r"""With $\frac34$ of $\frac13n\ln n$ triplets or $\frac14n\ln n$ quadruplets some item is in none with probability
     $\ge0.85$; with twice those numbers, with probability $\le0.15$ ($n=200$)
 
-    Bounds of the rate at which an object is missed; the numbers from the share of queries with an object.
+    Bounds the rate at which an object is missed; the numbers follow from the share of queries with an object.
     """
     seed, n, runs, rng = rng, n_objects, 150 if quick else 2000, as_rng(rng)
     w = np.triu(rng.normal(size=(n, n)), 1)
@@ -205,7 +206,7 @@ def some_item_is_missed(quick=True, false_passes=0.001, n_objects=200, rng=0):
         missed.append(sum(count < n for count in seen))
     low, high = proportion_bounds(missed, runs, false_passes)
     kind, share = map(list, zip(*cases))
-    few, random = np.array(share) < 1, dict(seed=seed, what=f"{runs} samples a case")
+    few, random = np.array(share) < 1, dict(seed=seed, what=f"{runs} samples per case")
     sides = np.where(few, low, high), np.where(few, ">=", "<="), np.where(few, 0.85, 0.15)
     return compare(*sides, kind=kind, share=share, missed=missed, random=random)
 
@@ -215,7 +216,7 @@ def interval_stops_moving(quick=True):
     r"""For $m\ge n^2/\epsilon^2$ and $n\ge100$ the interval of λ has the ratio $\delta n_{\min}/\sqrt{n\ln n}$,
     whatever $m$; and $m=n^2/\epsilon^2$ meets the sharp condition whenever $\delta\ge\sqrt{n\ln n}/n_{\min}$
 
-    Ratio of the ends at several m; thresholds of m at the smallest δ per n²/ε².
+    Computes the ratio of the ends at several m, and the thresholds of m at the smallest δ, divided by n²/ε².
     """
     rows = []
     for n, epsilon, share in product((100, 1000, 10**5, 10**8), (0.05, 0.5, 1.0), (0.5, 0.1)):
@@ -241,7 +242,8 @@ def interval_stops_moving(quick=True):
 def only_order_matters(quick=True, rng=0):
     """AddS-3 and AddS-4 are the same for $w$ and for $g(w)$, $g$ increasing
 
-    Differing entries of AddS between w, exp w, its distribution function, and a transformation with heavy tails.
+    Counts the entries in which AddS of w differs from AddS of exp w, of the distribution function of w, and of a
+    transformation with heavy tails.
     """
     from scipy.special import ndtr
 

@@ -38,7 +38,7 @@ def printed_interval(S, labels, blocks):
 
 
 def noisy_blocks(sizes, noise, rng):
-    "(S, labels, Σ): a block matrix of the shape of AddS-3's expectation, Δ1 = 1, with symmetric normal noise."
+    "(S, labels, Σ): block matrix like the expectation of AddS-3, with Δ1 = 1 and symmetric normal noise."
     rng = as_rng(rng)
     labels = repeat(np.arange(len(sizes)), sizes)
     blocks = expected_blocks(sizes, 1, 1, 1, "triplets") / (2 * (sum(sizes) - 1))
@@ -55,7 +55,7 @@ def block_means(S, labels):
 
 
 def dual_solution(S, labels, lam):
-    "(Λ, Γ, α) of steps 2 and 3. They prove X* optimal if Λ ⪰ 0 and Γ ≥ 0."
+    "Multipliers (Λ, Γ, α) of steps 2 and 3, which prove X* optimal if Λ ⪰ 0 and Γ ≥ 0."
     B, means, own = block_means(S, labels)
     P = cluster_matrix(labels)
     alpha = 2 * own - np.diag(means)[labels] - lam / bincount(labels)[labels]
@@ -69,7 +69,7 @@ def dual_is_stationary(quick=True, rng=0):
     r"""$\Lambda=\lambda I-S-\Gamma+\frac12(\alpha\mathbf 1^T+\mathbf 1\alpha^T)$ and $\Lambda X^*=0$;
     $\sum_i\alpha_i=\operatorname{tr}(SX^*)-\lambda k$: for any S and λ
 
-    Largest entry of each difference on random matrices, singletons and a single block included.
+    Computes the largest entry of each difference on random matrices, including singletons and a single block.
     """
     seed, rng = rng, as_rng(rng)
     rows = []
@@ -89,7 +89,7 @@ def dual_is_stationary(quick=True, rng=0):
 
 # %% ../../nbs/theory/12_n20_sdp.ipynb #3e399034
 def necessary_interval(S, labels):
-    "At a λ > 0 outside, X* is not optimal: the two ends displayed above."
+    "Ends of the necessary interval; at a λ > 0 outside, X* is not optimal."
     B, means, own = block_means(S, labels)
     sizes = bincount(labels)
     rows = (own - np.diag(means)[labels] / 2)[:, None] + np.diag(means) / 2 - B
@@ -126,7 +126,7 @@ def optimality_intervals(S, labels, blocks):
 
 # %% ../../nbs/theory/12_n20_sdp.ipynb #f79ddcbc
 def worst_rows(size, deviation):
-    "One row of either block is less like its own and more like the other block than all others: Δ2 at its worst."
+    "Two blocks, each with one row that is less similar to its own and more similar to the other: the worst case of Δ2."
     _, labels, blocks = noisy_blocks([size, size], 0.0, 0)
     sign = np.ones(2 * size)
     sign[[0, size]] = -1  # row means: own block Δ2 (and −Δ2 in the worst row), other block −Δ2 (and Δ2)
@@ -152,7 +152,7 @@ def intervals_are_nested(quick=True, rng=0):
     printed interval lies in that of the first form, also without $\Delta_1/2$; and every certificate lies in the
     necessary interval
 
-    Ends of each interval against those of the next; with the worst rows 4Δ2/n of 6Δ2 are left.
+    Compares the ends of each interval with those of the next; with the worst rows, 6Δ2 is reached up to 4Δ2/n.
     """
     rows = []
     for sizes, noise, S, labels, blocks in noisy_instances(quick, as_rng(rng)):
@@ -186,7 +186,7 @@ def ideal_interval_is_exact(quick=True, rng=2):
     r"""For $S=\tilde S$, $X^*$ is the unique optimum exactly for $0<\lambda<\min_{\ell\ne m}\frac{2n_\ell
     n_m}{n_\ell+n_m}\big(\frac{\Sigma_{\ell\ell}+\Sigma_{mm}}2-\Sigma_{\ell m}\big)$
 
-    Both intervals against the formula; X* with two blocks joined, or one split, against X* on either side.
+    Compares both intervals with the formula, and X* with partitions that join two blocks or split one, on either side.
     """
     seed, rng = rng, as_rng(rng)
     rows = []
@@ -253,7 +253,7 @@ def rank_one_interval(S, labels, steps=12):
 
 # %% ../../nbs/theory/12_n20_sdp.ipynb #a09297d5
 def solve_by_definition(S, lam, objective=None, slack=1e-6):
-    "SDP-λ by an interior-point method, exactly as it is written; of nearly optimal X, the least `objective`."
+    "Solve SDP-λ, as defined, by an interior-point method; or minimise `objective` among nearly optimal X."
     cp = import_optional("cvxpy", "a check by a general solver")
 
     n = len(S)
@@ -275,7 +275,7 @@ def planted_matrix_is_the_unique_optimum(quick=True, rng=0):
     r"""$X^*$ is the unique optimal solution of SDP-$\lambda$ for $\|S-\tilde S\|_2<\lambda<\min_\ell
     n_\ell\min\{\Delta_1/2,\Delta_1-6\Delta_2\}$; also in the wider intervals of its proof
 
-    Interior-point value against that of X* at both ends; inside, the smallest ⟨X*, X⟩ among nearly optimal X.
+    Compares the interior-point value with that of X* at both ends; inside, minimises ⟨X*, X⟩ among nearly optimal X.
     """
     seed, rng = rng, as_rng(rng)
     cases = (([4, 4], 0.3), ([3, 5], 0.01), ([3, 3, 3], 0.03))
@@ -312,7 +312,7 @@ def planted_matrix_is_the_unique_optimum(quick=True, rng=0):
 def outside_it_fails(quick=True, rng=1):
     """Outside the necessary interval $X^*$ is not optimal: the solver's value is larger
 
-    Gain of the interior-point solution over X*, on matrices whose necessary interval is not empty.
+    Computes the gain of the interior-point solution over X* on matrices whose necessary interval is not empty.
     """
     seed, rng = rng, as_rng(rng)
     rows = []
@@ -332,7 +332,7 @@ def certificate_covers_the_proposition(quick=True, rng=7):
     """Whenever the printed interval is not empty, `certify` proves $X^*$ optimal in all of it (and in the first
     form's); it never leaves the necessary interval
 
-    Ends of the certified interval against those of the printed, the first and the necessary one.
+    Compares the ends of the certified interval with those of the printed, the first-form and the necessary one.
     """
     rows, n_open = [], 0
     for sizes, noise, S, labels, blocks in noisy_instances(quick, as_rng(rng)):
@@ -355,7 +355,7 @@ def certificate_covers_the_proposition(quick=True, rng=7):
 def trace_falls(quick=True, rng=5):
     r"""$\operatorname{tr}X_\lambda$ does not grow with λ; SPUR's objective is 1 for $X^*$ and $J/n$, less for others
 
-    Interior-point traces on a grid of λ for random matrices; SPUR's objective of solutions, of X* and of J/n.
+    Computes interior-point traces on a grid of λ for random matrices, and SPUR's objective of solutions, X* and J/n.
     """
     seed, rng = rng, as_rng(rng)
     rows = []
