@@ -80,7 +80,7 @@ def induced_hierarchy(hierarchy, S):
 def induced_tree_has_the_induced_clusters(quick=True):
     r"""$\{X\cap S:X\in\mathcal H\}\setminus\{\emptyset\}$ are the clusters of the induced tree $\mathcal T[S]$
 
-    Every tree and every S with at least two items: pairs for which the two families differ.
+    Counts, over all trees and all S with at least two items, the pairs for which the two families differ.
 
     Erratum. Constant or misprint: '$\mathcal H[S]$ is defined in the obvious way: $\mathcal H[S]=\{X\cap S\mid
     X\in\mathcal H\}$'. This set contains $\emptyset$ for every $S\ne\mathcal X$, which section 2.1 does not allow in a
@@ -113,7 +113,8 @@ def all_answers_tell_the_tree(quick=True):
     r"""$\mathcal T\equiv\mathcal T'$ if and only if the answers to all $\binom n3$ triplets agree; and no triplet can
     be left out
 
-    Different lists of answers against (2n − 3)!!, with all triplets and with all but one; and those of the package.
+    Compares the number of different lists of answers with (2n − 3)!!, for all triplets and for all but one, and for the
+    answers of the package.
     """
     rows = []
     for n in range(3, 7 if quick else 8):
@@ -149,7 +150,7 @@ def full_hierarchies(n):
 
 # %% ../../nbs/theory/21_a18_trees.ipynb #0aafc6ed
 def cuts_of_quartets(trees):
-    "The full trees, grouped by everything but the cut of one cluster of four."
+    "Groups of full trees that differ only in the cut of one cluster of four."
     groups = {}
     for at, hierarchy in enumerate(trees):
         for X in hierarchy:
@@ -160,7 +161,7 @@ def cuts_of_quartets(trees):
 
 
 def answers_about_quartets(n):
-    "What trees that differ only in how one cluster of four is cut answer to all triplets."
+    "Answers to all triplets by trees that differ only in the cut of one cluster of four."
     trees = full_hierarchies(n)
     table = answer_table(n, trees)
     groups = cuts_of_quartets(trees)
@@ -182,7 +183,7 @@ def triplets_inside_fours(quick=True):
     r"""A triplet lies in a given cluster of four with probability $\frac{24}{n(n-1)(n-2)}$, and only such a triplet
     determines how the cluster is divided
 
-    Step 2 on all full trees of four and eight items; step 3 by counting trees, and partitions for more items.
+    Checks step 2 on all full trees of four and eight items, and step 3 by counting trees, or partitions for more items.
     """
     rows = []
     for n in (4, 8):
@@ -197,7 +198,7 @@ def triplets_inside_fours(quick=True):
 
 # %% ../../nbs/theory/21_a18_trees.ipynb #few
 def share_identified(table, columns):
-    "How often fixed questions find the tree."
+    "Share of the trees that the answers to fixed questions identify."
     _, count = np.unique(table[:, columns], axis=0, return_counts=True)
     return (count == 1).sum() / len(table)
 
@@ -213,11 +214,11 @@ def identified_quartets(table, groups, columns):
 @check("A18", "Theorem 2.3, conclusion", kind="exact enumeration")
 def few_triplets_fail(quick=True, rng=0):
     r"""$k$ fixed triplets find a shuffled full tree with probability at most $\frac{24k}{n(n-1)(n-2)}$, so with fewer
-    than $\frac{(1-\delta)}{24}n(n-1)(n-2)$ the algorithm fails with probability more than $\delta$; they tell how
-    $\frac{6k}{(n-1)(n-2)}$ clusters of four are cut, on average and at most
+    than $\frac{(1-\delta)}{24}n(n-1)(n-2)$ the algorithm fails with probability more than $\delta$; they
+    determine the cut of $\frac{6k}{(n-1)(n-2)}$ clusters of four, on average and at most
 
-    Exact success of the best of several random sets of triplets about eight items; and the
-    clusters of four that they determine.
+    Computes the exact success of the best of several random sets of triplets about eight items, and counts the clusters
+    of four whose cut they determine.
     """
     seed, rng = rng, as_rng(rng)
     trees = full_hierarchies(8)
@@ -230,8 +231,8 @@ def few_triplets_fail(quick=True, rng=0):
         rows.append((k, "success", best, "<=", k / 14))
         told = [identified_quartets(table, groups, columns) for columns in sets[:5]]
         most = max(share_identified(table, columns) - (n == 2).mean() for columns, n in zip(sets, told))
-        rows.append((k, "success − both fours told", most, "<=", 0))
-        rows.append((k, "fours told, any triplets", max(n.mean() for n in told), "<=", 6 * k / 42))
+        rows.append((k, "success − both cuts known", most, "<=", 0))
+        rows.append((k, "cuts known, any triplets", max(n.mean() for n in told), "<=", 6 * k / 42))
         if k >= 10:
             rows.append((k, "second reading: success above 1 − k/14", best, ">", 1 - k / 14))
     apart = []
@@ -240,7 +241,7 @@ def few_triplets_fail(quick=True, rng=0):
             apart.append(at)
     for k in (1, len(apart)):
         told = identified_quartets(table, groups, apart[:k]).mean()
-        rows.append((k, "fours told, triplets that share one item at most", told, "=", 6 * k / 42))
+        rows.append((k, "cuts known, triplets that share one item at most", told, "=", 6 * k / 42))
     random = dict(seed=seed, what="sets of triplets")
     return compare_rows(rows, "k what left relation right", tol=1e-12, random=random)
 
@@ -249,7 +250,7 @@ def few_triplets_fail(quick=True, rng=0):
 def a_new_item_is_spliced_in(quick=True):
     """$C$ is unique, and the tree with $x_i$ is the tree without it, spliced at the root of $C$
 
-    Every splice of every tree that grows: the vertex where it was made against the cluster of the proposition.
+    Compares, for every insertion into every growing tree, its vertex with the cluster of the proposition.
     """
     rows = []
     for n in range(2, 7 if quick else 8):
@@ -269,7 +270,7 @@ def a_new_item_is_spliced_in(quick=True):
 
 # %% ../../nbs/theory/21_a18_trees.ipynb #pivot
 def sibling_of(hierarchy, x):
-    "The cluster beside which x hangs."
+    "The cluster that is the sibling of x."
     return min((X for X in hierarchy if X >> x & 1 and X != 1 << x), key=int.bit_count) ^ 1 << x
 
 
@@ -300,7 +301,7 @@ def a_pivot_tells_the_side(quick=True):
     r"""The answer to $\{x_L,x_R,x\}$ determines whether $x$ belongs in $\mathcal T_L^v$, in $\mathcal T_R^v$ or in
     $\overline{\mathcal T}^v$, for every choice of $x_L$ and $x_R$ on the two sides
 
-    Every tree, item x, pivot, x_L and x_R: answers that point to another part than that of x's sibling.
+    Counts, over all trees, items x, pivots, x_L and x_R, answers that point to another part than that of x's sibling.
     """
     rows = []
     for n in range(3, 6 if quick else 7):
@@ -326,7 +327,7 @@ def a_pivot_tells_the_side(quick=True):
 
 # %% ../../nbs/theory/21_a18_trees.ipynb #counting
 def log3_hierarchies(n):
-    "How many questions with three answers are needed at least."
+    "Lower bound for the number of questions with three answers: log₃ (2n − 3)!!."
     from scipy.special import gammaln
 
     n = np.asarray(n, dtype=float)
@@ -337,7 +338,7 @@ def log3_hierarchies(n):
 def hierarchies_are_counted(quick=True):
     r"""There are $(2n-3)!!=\frac{(2n-3)!}{(n-2)!\,2^{n-2}}$ binary hierarchies over $n$ items, at least $n!/2$
 
-    Families made from the definition, the product and the quotient.
+    Compares the number of families that the definition gives, the product and the quotient.
     """
     rows = []
     for n in range(2, 8 if quick else 9):
@@ -359,7 +360,7 @@ EXACT = {  # algorithms that never err, by name
 
 
 def questions_for_all(n, name):
-    "How many questions an algorithm asks for every hierarchy."
+    "Number of questions that an algorithm asks, for every hierarchy."
     counts = []
     for tree in all_hierarchies(n):
         oracle = Counting(HierarchyOracle(tree.dendrogram()))
@@ -373,7 +374,8 @@ def three_answers_need_n_log3_n(quick=True):
     r"""$\sum_T3^{-q(T)}\le1$ for every algorithm that never errs; so the mean of $q(T)$, and all the more its maximum,
     is at least $\log_3(2n-3)!!\ge n\log_3n-\tfrac23n$
 
-    Sum, mean and maximum over all trees for three algorithms; the constant of O(n) for n up to 10⁵ (all n < 200).
+    Computes sum, mean and maximum over all trees for three algorithms, and checks the constant of O(n) for n up to 10⁵
+    (all n < 200).
     """
     rows = []
     for n in range(3, 6 if quick else 7):
@@ -435,7 +437,7 @@ def grown(shape, spare=0):
 
 
 def as_growing(dendrogram):
-    "The same tree, grown."
+    "The same tree as a growing tree."
     tree = GrowingTree(dendrogram.n_leaves)
     top = list(range(dendrogram.n_leaves))
     for a, b in dendrogram.children.tolist():
@@ -444,7 +446,7 @@ def as_growing(dendrogram):
 
 
 def shape_of(tree):
-    "The tree without names."
+    "Shape of a tree: the tree without names."
     shape = {}
     for v in reversed(tree.below()):
         shape[v] = () if v < tree.n_items else ordered(shape[tree.left[v]], shape[tree.right[v]])
