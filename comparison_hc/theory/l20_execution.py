@@ -39,7 +39,7 @@ def whole_distances(n, n_times, rng, top=10**4):
 
 
 def place_of_line(f, x):
-    "Sorts lines by their height just right of x; just left at 1."
+    "Sort key of a line: its height just right of x (just left of it at 1)."
     slope = f[1] - f[0]
     return (1 - x) * f[0] + x * f[1], slope if x < 1 else -slope
 
@@ -73,7 +73,7 @@ def leaves_found(Ds, merges, method=None):
 
 
 def _merges_of_leaf(leaf):
-    "A leaf's merges as `exact_run` gives them."
+    "The merges of a leaf in the form that `exact_run` returns."
     members, made = {i: (i,) for i in range(len(leaf.merges) + 1)}, []
     for a, b in leaf.merges.tolist():
         made.append(frozenset((members[a], members[b])))
@@ -97,13 +97,13 @@ def _parameters(leaves, rng, n_random):
 
 
 def _n_seams(leaves):
-    "How many leaves are empty or do not begin where the one before ends, and missed ends of [0, 1]."
+    "Number of leaves that are empty or do not begin at the end of the previous one, plus missed ends of [0, 1]."
     between = sum(leaf.high != after.low for leaf, after in zip(leaves, list(leaves)[1:]))
     return between + sum(leaf.low >= leaf.high for leaf in leaves) + (leaves[0].low != 0) + (leaves[-1].high != 1)
 
 
 def _n_different(leaves, others):
-    "How many leaves of one list are not in the other, breakpoints up to rounding."
+    "Number of leaves of one list that are not in the other (breakpoints are compared up to rounding)."
     n_wrong = abs(len(leaves) - len(others))
     for leaf, other in zip(leaves, others):
         n_wrong += abs(leaf.low - other.low) > 1e-12 or not np.array_equal(leaf.merges, other.merges)
@@ -111,7 +111,7 @@ def _n_different(leaves, others):
 
 
 def _leaves_are_runs(families, quick, rng):
-    "Gaps and overlaps of the leaves, and exact runs that are not the leaf's."
+    "Counts gaps and overlaps of the leaves, and exact runs that differ from those of their leaves."
     seed, rng, rows = rng, as_rng(rng), []
     sizes = [(4, 3), (5, 10**4), (6, 10**4)]  # (n, top) as in `whole_distances`
     for family in families:
@@ -129,9 +129,9 @@ def _leaves_are_runs(families, quick, rng):
             for where, x, i in _parameters(leaves, rng, 10):
                 tried[where] += 1
                 wrong[where] += exact_run(n, exact, merges, x) != _merges_of_leaf(leaves[i])
-        rows.append((family, "holes and overlaps", n_leaves, n_seams))
+        rows.append((family, "gaps and overlaps", n_leaves, n_seams))
         rows.append((family, "neighbours that make the same merges", n_leaves, n_twins))
-        rows.append((family, "leaves that the paper's way finds otherwise", n_leaves, n_walked_otherwise))
+        rows.append((family, "leaves that Algorithm 4 or 5 does not find", n_leaves, n_walked_otherwise))
         rows += [(family, where, tried[where], wrong[where]) for where in tried]
     random = dict(seed=seed, what="distances, and parameters that are tried")
     return compare_rows(rows, "family what cases left", relation="=", right=0, random=random)
@@ -142,7 +142,7 @@ def merge_leaves_tile(quick=True, rng=0):
     r"""The leaves of $\mathcal A_{merge}(D_0,D_1)$ tile $[0,1]$, and Algorithm 1 at any $\alpha$, breakpoints included,
     makes the merges of the leaf that holds it, and of no neighbour; Algorithm 4 finds the same leaves
 
-    Three families of two merge functions: leaves against exact runs.
+    Compares leaves with exact runs for three families of two merge functions.
     """
     return _leaves_are_runs(list(FAMILIES)[:3], quick, rng)
 
@@ -152,7 +152,7 @@ def metric_leaves_tile(quick=True, rng=1):
     r"""The leaves of $\mathcal A_{metric}(d_0,d_1)$ tile $[0,1]$, and Algorithm 1 at any $\beta$, breakpoints included,
     makes the merges of the leaf that holds it, and of no neighbour; Algorithm 5 finds the same leaves
 
-    Two metrics and one of three merge functions: leaves against exact runs.
+    Compares leaves with exact runs for two metrics and one of three merge functions.
     """
     return _leaves_are_runs(list(FAMILIES)[3:], quick, rng)
 
@@ -194,7 +194,7 @@ def algorithm_2(pairs, tally, low, high, by_slope=True):
 
 # %% ../../nbs/theory/33_l20_execution.ipynb #0f016a45
 def wrong_intervals(lines, found):
-    "How many of the found intervals have, in their middle, a lower line than their own."
+    "Number of found intervals in whose middle another line is lower."
     n_wrong = 0
     for pair, low, high in found:
         heights = {other: place_of_line(f, (low + high) / 2)[0] for other, f in lines.items()}
@@ -207,7 +207,8 @@ def ties_need_a_rule(quick=True, rng=0):
     r"""Of two pairs that are equal at $\alpha$, Algorithm 2 must take the one with the smaller slope; equal lines need
     a rule of their own
 
-    Wrong intervals of Algorithm 2 with and without the rule; what strict inequalities cover when all lines are one.
+    Counts wrong intervals of Algorithm 2 with and without the rule, and the children that strict inequalities define
+    when all lines are equal.
     """
     seed, rng, wrong = rng, as_rng(rng), Counter()
     for _ in range(50 if quick else 1000):
@@ -238,7 +239,7 @@ class Node(NamedTuple):
 
 
 def walk(n, step):
-    "L20's algorithms 4 and 5: depth first over the execution tree; rounds that repeat the merge before are one child."
+    "L20's algorithms 4 and 5: depth first over the execution tree; rounds with an equal merge form one child."
     stack, nodes = [(tuple((i,) for i in range(n)), Fraction(0), Fraction(1))], []
     while stack:
         clusters, low, high = stack.pop()
@@ -273,7 +274,7 @@ def traversal(n, tally):
 
 
 def n_lowest_lines(lines, low, high):
-    "How many different pairs are lowest somewhere in the interval, from the lowest line between all crossings."
+    "Number of different pairs that are lowest somewhere in the interval, from the lowest line between all crossings."
     ends = {low, high}
     for (f0, f1), (g0, g1) in combinations(lines.values(), 2):
         d0, d1 = f0 - g0, f1 - g1
@@ -295,7 +296,7 @@ def euclidean(X):
 
 
 def counted_merges(tally):
-    "Single and complete linkage as a user's functions, which the package knows nothing about."
+    "Single and complete linkage as user-defined functions, which the package does not recognise."
 
     def counting(function):
         def of_block(block):
@@ -310,9 +311,10 @@ def counted_merges(tally):
 @check("L20", "Lemma 5 and Theorem 2", kind="exact enumeration")
 def merging_costs_edges(quick=True, rng=0):
     r"""Algorithm 2 makes $M$ rounds of $m(m-1)$ evaluations and $\binom m2-1$ equations; Algorithm 4 at most $En^2$
-    evaluations and $\frac12En^2$ equations in all. The package's own walk asks $m(m-1)$ times a node
+    evaluations and $\frac12En^2$ equations in all. The package's own traversal makes $m(m-1)$ evaluations per node
 
-    Executed operations against M and E, with E from the package's sweep; evaluations of the package's traversal.
+    Compares executed operations with M and E, where E comes from the package's sweep, and counts the evaluations of the
+    package's traversal.
     """
     seed, rng, rows = rng, as_rng(rng), []
     for family in list(FAMILIES)[:3]:
@@ -340,7 +342,7 @@ def merging_costs_edges(quick=True, rng=0):
     about, same_tree = ("single–complete", 24, leaves.n_edges), sum(leaf.same_topology for leaf in leaves)
     rows.append((*about, "leaves that change only the order", same_tree, ">", 0))
     shared = leaves.n_edges / (len(leaves) * 23)
-    rows.append((*about, "edges a leaf, of n − 1 (the rest is shared)", shared, "<", 0.9))
+    rows.append((*about, "edges per leaf / (n − 1)", shared, "<", 0.9))
     return compare_rows(rows, "family n E what left relation right", random=dict(seed=seed, what="distances"))
 
 # %% ../../nbs/theory/33_l20_execution.ipynb #817952af
@@ -362,11 +364,11 @@ def walk_with_lines(n, tally):
 
 @check("L20", "after Theorem 2", kind="exact enumeration")
 def lines_are_handed_down(quick=True, rng=0):
-    r"""With the lines of old clusters handed down, a child of a node with $m$ clusters asks for $2(m-2)$ evaluations,
-    and a piece for at most $2(n-1)^2$ instead of $\frac13(n^3-n)$: $O(Kn^2)$ where the text says $O(Kn^3)$. The
+    r"""If lines of old clusters are passed on, a child of a node with $m$ clusters needs $2(m-2)$ evaluations,
+    and a piece at most $2(n-1)^2$ instead of $\frac13(n^3-n)$, hence $O(Kn^2)$ instead of the printed $O(Kn^3)$. The
     children are the same
 
-    Evaluations that are executed, with and without lines from above, on random distances and on one path.
+    Counts executed evaluations, with and without lines from the parent, on random distances and on one path.
     """
     draws, rows = as_rng(rng), []
     for family in list(FAMILIES)[:3]:
@@ -378,10 +380,10 @@ def lines_are_handed_down(quick=True, rng=0):
             leaves, about = leaves_found(Ds, FAMILIES[family]), (family, n)
             expected = n * (n - 1) + sum(2 * (len(v.clusters) - 2) * len(v.children) for v in nodes)
             n_other = sum(node != other for node, other in zip(nodes, others)) + abs(len(nodes) - len(others))
-            rows.append((*about, "nodes that are other without", n_other, "=", 0))
+            rows.append((*about, "nodes that differ", n_other, "=", 0))
             rows.append((*about, "children and edges", sum(len(v.children) for v in nodes), "=", leaves.n_edges))
             rows.append((*about, "evaluations, child by child", tally.evaluations, "=", expected))
-            rows.append((*about, "evaluations a piece", tally.evaluations / len(leaves), "<=", 2 * (n - 1) ** 2))
+            rows.append((*about, "evaluations per piece", tally.evaluations / len(leaves), "<=", 2 * (n - 1) ** 2))
     for n in (6, 12) if quick else (6, 12, 24, 48):
         line = pair_line(np.maximum(*np.indices((n, n))).tolist(), ("single", "complete"))
         tally, plain = Tally(line), Tally(line)
@@ -436,7 +438,7 @@ def metric_rounds(Ds):
 
 
 def pairs_across(clusters):
-    "How many pairs of points are in different clusters."
+    "Number of pairs of points in different clusters."
     sizes = np.array([len(A) for A in clusters])
     return int(sizes.sum() ** 2 - (sizes**2).sum()) // 2
 
@@ -446,7 +448,7 @@ def metrics_cost_rounds(quick=True, rng=0):
     r"""Algorithm 3 makes $R\ge M$ rounds of at most $n(n-1)$ evaluations and half as many equations; Algorithm 5 takes
     $O(Rn^2)$, $R$ its rounds in all. There are metrics with $M=1$ and $R=n^2/4$ at a node, and $E=n-1$ for the tree
 
-    Executed operations against rounds, rounds against edges, on random metrics and on tangents.
+    Compares executed operations with rounds, and rounds with edges, on random metrics and on tangents.
 
     Erratum. Theorem affected: 'The loop in step 4 of Algorithm 3 runs once for each possible merge, giving a total of M
     iterations'. A round also ends where another pair of points of the same two clusters becomes the farthest. So
@@ -500,11 +502,11 @@ DISTRIBUTIONS = {  # name: (a function of n and a generator that draws a task; s
 BROUGHT = ("MNIST", "CIFAR-10", "Omniglot")  # names that `bring_pictures` adds
 
 
-SMALL = 12, 7  # points of tasks on which the paper's way is quick: one metric, two
+SMALL = 12, 7  # points of tasks on which the paper's algorithms are fast: with one metric, with two
 
 
 def families_of(D):
-    "The families whose pieces are counted: two of merge functions; between two metrics complete linkage too."
+    "The families whose pieces are counted: two of merge functions, and complete linkage if there are two metrics."
     single = D[1] if isinstance(D, tuple) else D
     found = [(name, single, FAMILIES[name]) for name in ("single–complete", "average–complete")]
     return found + ([("two metrics, complete", D, None)] if isinstance(D, tuple) else [])
@@ -539,10 +541,11 @@ def pieces_are_few(quick=True, rng=0):
     """The number of pieces is below $n^2/4$, although there are $n^8$ candidates; it grows faster than $n$ and slower
     than $n^{2.75}$, for every distribution. On a small task it is the number of leaves that Algorithms 4 and 5 find
 
-    Pieces against n²/4, the power of n by which they grow, and the paper's way; one task a size.
+    Compares the number of pieces with n²/4 and with the leaves of the paper's algorithms, and computes the power of n
+    by which it grows, for one task per size.
     """
     counted, missing = pieces_table(quick, rng)
-    rows, about = [], "pieces, and leaves found by the paper's way"
+    rows, about = [], "pieces, and leaves of Algorithm 4 or 5"
     sizes = {}  # (distribution, family): list of (n, pieces)
     for name, n, family, pieces in counted:
         rows.append((name, n, family, pieces, "pieces, and n²/4", pieces, "<", n * n / 4))

@@ -31,7 +31,7 @@ def points_along(roots):
 
 
 def points_of_regions(functions):
-    "A point from every region of linear functions (weights and constant), by eliminating the last variable."
+    "One point of every region of linear functions (weights and constant), by eliminating the last variable."
     functions = [tuple(map(Fraction, f)) for f in functions]
     last = len(functions[0]) - 2
     if last == 0:
@@ -66,7 +66,7 @@ def linear_regions(quick=True, rng=0):
     r"""$M$ linear functions on $\mathbb R^p$ have at most $\sum_{k\le p}\binom Mk$ open regions and, zeros included, at
     most $\sum_{k\le p}2^k\binom Mk\le(3M)^p$ in all; both sums are reached
 
-    Enumerated patterns of random and of special hyperplanes against the sums and the bound.
+    Compares the enumerated patterns of random and of special hyperplanes with the sums and the bound.
 
     Erratum. Proof affected: 'The connected components of $\mathbb R^p\setminus\mathcal H$ correspond exactly to the
     sign-pattern partition of the functions'. Points on the hyperplanes have patterns of their own: $f=x$ and $-f$ leave
@@ -138,7 +138,7 @@ def quadratic_regions(quick=True, rng=0):
     r"""$M$ quadratic functions on $\mathbb R^p$ have at most $(3M)^{p^2+p}$ regions: no more than their lifts on
     $\mathbb R^{p^2+p}$
 
-    Enumerated patterns of quadratics, of their lifts, and the bound, for p = 1 and p = 2.
+    Compares the enumerated patterns of quadratics, those of their lifts, and the bound, for p = 1 and p = 2.
     """
     seed, rng, rows = rng, as_rng(rng), []
     for M in (1, 2, 4, 6) if quick else (1, 2, 4, 6, 9, 12):
@@ -176,7 +176,7 @@ def wave_signs(M):
 def waves_have_many_regions(quick=True):
     r"""$\sin(2^ix)$, $i<M$, have $2^M$ open regions on $\mathbb R$, more than $(3M)^{p^2+p}=(3M)^2$ from $M=10$ on
 
-    Patterns at the middles of 2^M equal arcs, counted, against 2^M and both bounds of the lemma.
+    Counts the patterns at the middles of 2^M equal arcs, and compares them with 2^M and both bounds of the lemma.
     """
     rows = []
     for M in (2, 4, 6, 10) if quick else (2, 4, 6, 10, 14):
@@ -236,7 +236,7 @@ def two_points_by_order(quick=True, rng=0):
     """Single, complete and median linkage are 2-point-based: their value is the distance of one pair of points, the
     same under every metric of the same order. Average linkage is not
 
-    `of_block` against the distance where `pick` points, in a block and in another of the same order.
+    Compares `of_block` with the distance that `pick` selects, in a block and in another block of the same order.
     """
     seed, rng = rng, as_rng(rng)
     average, places = as_merge("average"), {m: partial(picked_index, m) for m in map(as_merge, ("single", "complete"))}
@@ -250,8 +250,8 @@ def two_points_by_order(quick=True, rng=0):
             for what, block in (("the metric", first), ("another of the same order", other)):
                 wrong[merge.name, what] += distance_of(merge, block) != block.flat[place(ranks)]
         nowhere += not any(distance_of(average, block) in block for block in (first, other))
-    rows = [(name, f"not the distance there: {what}", n_blocks, n, "=", 0) for (name, what), n in wrong.items()]
-    rows.append(("average", "no distance of the block", n_blocks, nowhere, ">", 0))
+    rows = [(name, f"wrong values, {what}", n_blocks, n, "=", 0) for (name, what), n in wrong.items()]
+    rows.append(("average", "values that are no distance", n_blocks, nowhere, ">", 0))
     random = dict(seed=seed, what="blocks of distances")
     return compare_rows(rows, "merge what blocks left relation right", random=random)
 
@@ -268,7 +268,7 @@ def points_in_simplex(functions, rng, extra):
     return found
 
 
-PICKS = {  # which of the pairs (distance, number, a, b) a 2-point-based merge function looks at
+PICKS = {  # which of the pairs (distance, number, a, b) a 2-point-based merge function uses
     "single": min,
     "complete": lambda pairs: max(pairs, key=lambda pair: (pair[0], -pair[1])),
     "median": lambda pairs: sorted(pairs)[len(pairs) // 2],
@@ -276,7 +276,7 @@ PICKS = {  # which of the pairs (distance, number, a, b) a 2-point-based merge f
 
 
 def looked_at(D, A, B, pick):
-    "The two points that a 2-point-based merge function looks at; the first of equal ones."
+    "The two points that a 2-point-based merge function uses; the first of equal ones."
     return pick([(D[a][b], i, a, b) for i, (a, b) in enumerate(product(A, B))])[2:]
 
 
@@ -287,17 +287,17 @@ def cluster_pairs(n):
 
 
 def _n_with_two(groups):
-    "How many sets have more than one member."
+    "Number of sets with more than one member."
     return sum(len(group) > 1 for group in groups.values())
 
 
 @check("L20", "Lemma 2", kind="exact enumeration")
 def one_region_one_order(quick=True, rng=0):
     r"""$\boldsymbol\beta,\boldsymbol\beta'$ are in one region of $\mathcal H$ exactly if $d_{\boldsymbol\beta}$ and
-    $d_{\boldsymbol\beta'}$ order all pairs of points in the same way; then every 2-point-based merge function looks at
+    $d_{\boldsymbol\beta'}$ order all pairs of points in the same way; then every 2-point-based merge function uses
     the same two points; $|\mathcal H|\le\binom{n(n-1)/2}2=O(n^4)$, reached where no two functions are equal
 
-    Regions with two orders, orders with two regions, regions with two choices of points, in every region.
+    Counts regions with two orders, orders with two regions, and regions with two choices of points, over all regions.
     """
     seed, rng, rows = rng, as_rng(rng), []
     sizes = [(2, 3), (2, 4), (2, 5), (3, 3), (3, 4)]  # (L, n)
@@ -342,7 +342,7 @@ def run_by_key(n, key):
 
 
 def cluster_function(metrics, D, A, B, picks):
-    "Coefficients of α_i β_j in D_α(A, B; d_β), where the points looked at are those of D."
+    "Coefficients of α_i β_j in D_α(A, B; d_β), for the points that are used under D."
     points = [looked_at(D, A, B, pick) for pick in picks]
     return tuple(metric[x][y] for x, y in points for metric in metrics)
 
@@ -353,13 +353,13 @@ def value_of(f, alpha, beta):
 
 
 def sign_classes(functions):
-    "The different q of a region, f − g for every two; q and −q are one, as they have the same zeros."
+    "The different q of a region, f − g for every two; q and −q count once, because they have the same zeros."
     different = {tuple(x - y for x, y in zip(f, g)) for f, g in combinations(set(functions), 2)}
     return {max(q, tuple(-x for x in q)) for q in different}
 
 
 def random_weights(length, rng):
-    "Weights, uniform on the simplex but for rounding."
+    "Random weights, uniform on the simplex up to rounding."
     cuts = [0, *sorted(rng.integers(0, 98, length - 1).tolist()), 97]
     return tuple(Fraction(high - low, 97) for low, high in zip(cuts, cuts[1:]))
 
@@ -381,7 +381,8 @@ def one_region_one_run(quick=True, rng=0):
     equal signs of all differences $q$ mean one order of all pairs of clusters and one run of Algorithm 1; and all
     regions together have at most $\binom{P^{L'}}2=O(n^{4L'})$ different $q$, $P=\binom n2$
 
-    Distances against their functions; groups of parameters with equal signs that have two orders or two runs; |Q|.
+    Compares distances with their functions, counts groups of parameters with equal signs that have two orders or two
+    runs, and compares |Q| with its bound.
     """
     seed, rng, rows = rng, as_rng(rng), []
     mixes = [("single", "complete"), ("complete",), ("median", "complete"), ("single", "median", "complete")]
@@ -423,7 +424,7 @@ def average_distance(D, A, B):
 
 
 def ends_of_regions(H):
-    "0, 1, and where functions are zero between them, in order."
+    "0, 1 and the zeros of the functions between them, in order."
     zeros = {beta for (beta,) in points_of_regions(H) if 0 < beta < 1 and 0 in signs_at(H, (beta,))}
     return sorted({Fraction(0), Fraction(1)} | zeros)
 
@@ -433,7 +434,7 @@ def averages_change_inside(quick=True, rng=0):
     r"""Average linkage is not 2-point-based: inside a region of $\mathcal H$ the order of pairs of clusters changes,
     and there are more than $\binom P2$ different $q$; single and complete linkage keep the order
 
-    Open regions of H in which pairs of clusters have two orders, for average linkage and for the others.
+    Counts open regions of H in which pairs of clusters have two orders, for average linkage and for the others.
     """
     seed, rng = rng, as_rng(rng)
     pairs, distances = cluster_pairs(4), {"average": average_distance}

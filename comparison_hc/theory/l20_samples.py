@@ -72,7 +72,8 @@ def printed_rate(N, n, p=3):
 def noise_is_hard_to_follow(quick=True, rng=0):
     r"""$\hat R\le\sqrt{\ln T/2N}$ for $T$ vectors in $[0,1]^N$ (Massart), on real losses and on the worst ones
 
-    R̂ over all signs against Massart's bound; the printed right-hand side and the corrected one, as N grows.
+    Compares R̂ over all signs with Massart's bound, and evaluates the printed and the corrected right-hand side as N
+    grows.
     """
     seed, rng, rows = rng, as_rng(rng), []
     _, losses, _ = pool_of_losses(24 if quick else 60, 24, rng)
@@ -91,8 +92,8 @@ def noise_is_hard_to_follow(quick=True, rng=0):
         rows.append((10, T, "T of {0, 1}^N", rademacher(few), "<=", sqrt(log(T) / 20)))
     for N in (10, 10**3, 10**6):
         before, after = printed_rate(N, 100), printed_rate(10 * N, 100)
-        rows.append((N, 0, "printed: ten times N against N", after, ">", before))
-        rows.append((N, 0, "with 1/N: ten times N against N", after / (10 * N), "<", before / N))
+        rows.append((N, 0, "printed display: at 10 N and at N", after, ">", before))
+        rows.append((N, 0, "with 1/N: at 10 N and at N", after / (10 * N), "<", before / N))
     random = dict(seed=seed, what="tasks and vectors")
     return compare_rows(rows, "N T losses left relation right", tol=1e-12, random=random)
 
@@ -103,7 +104,7 @@ def log_regions(N, n, L, L_prime):
 
 
 def _log_regions(log_N, n, L, L_prime):
-    "The same from ln N, for N beyond any float."
+    "The same, computed from ln N, for N beyond the range of floats."
     p = L + L_prime
     return (p * p + p) * (log(3) + log_N + L * log(3) + 4 * p * log(n))
 
@@ -129,7 +130,8 @@ def how_many_tasks(quick=True):
     r"""$\ln T\le 16p^3\ln(Nn)$; the printed steps need $N\ge C\,p^3\ln(Nn)/\epsilon^2$; and $2^d\le T(d)$ only for
     $d\le96\,p^3\ln n$, which gives the printed $N$ by chaining
 
-    ln T and the pseudo-dimension against bounds; for constants C, an ε at which the printed N is too small.
+    Compares ln T and the pseudo-dimension with bounds, and gives for constants C an ε at which the printed N is too
+    small.
 
     Erratum. Proof affected: 'The final result now follows from standard Rademacher complexity bounds', the final result
     being $N=O(\frac{p^3}{\epsilon^2}\log\frac n\delta)$. It does not follow from the proof's $\hat
@@ -145,7 +147,7 @@ def how_many_tasks(quick=True):
         p, d = L + L_prime, pseudo_dimension_bound(2, L, L_prime)
         T = [(3 * size * 3**L * 2 ** (4 * p)) ** (p**2 + p) for size in (d, d + 1)]
         rows.append((p, 2, "2^d ≤ T(d) at the pseudo-dimension", 2**d <= T[0], "=", True))
-        rows.append((p, 2, "2^d ≤ T(d) one further", 2 ** (d + 1) <= T[1], "=", False))
+        rows.append((p, 2, "2^d ≤ T(d) for d one larger", 2 ** (d + 1) <= T[1], "=", False))
     sizes = [(1, 1), (1, 2), (2, 1), (3, 3), (1, 10), (10, 1)]  # (L, L′)
     for (L, L_prime), n in product(sizes, (2, 10, 1000, 10**6)):
         p = L + L_prime
@@ -173,12 +175,12 @@ def likely_deviation(T, N, delta):
 
 
 def mean_square_bound(T):
-    "A bound on N times the mean squared deviation: the same, integrated."
+    "Bound on N times the mean squared deviation: the integral of the tail bound of `likely_deviation`."
     return (1 + log(2 * T)) / 2
 
 
 def sup_of_coins(T, N):
-    "The exact law of how far the worst of T independent fair coins strays from ½."
+    "Exact distribution (values, probabilities) of the largest deviation of T independent fair coins from ½."
     within = np.cumsum([comb(N, k) * (1 if 2 * k == N else 2) / 2**N for k in range(N // 2, -1, -1)])
     values = [(N - 2 * k) / (2 * N) for k in range(N // 2, -1, -1)]
     return np.array(values), np.diff(within**T, prepend=0)
@@ -190,7 +192,8 @@ def samples_speak_for_all(quick=True, confidence=0.999, delta=0.2, rng=0):
     $\max\mathrm{Var}\le N\,\mathbf E\sup^2\le\frac12(1+\ln2T)$ for every $N$, so the rate is $1/\sqrt N$: for $\alpha$,
     for $\beta$, for both, and for $T$ fair coins, whose law is known
 
-    Coins: the exact law against both bounds, and samples against the law. Rings and disks: intervals against bounds.
+    For coins, compares the exact distribution with both bounds and with samples; for rings and disks, compares
+    confidence intervals with the bounds.
     """
     seed, rng = rng, as_rng(rng)
     runs, n_tasks = (400, 60) if quick else (20_000, 400)
@@ -224,7 +227,7 @@ def samples_speak_for_all(quick=True, confidence=0.999, delta=0.2, rng=0):
         rows.append(("fair coins", T, N, "probability, exactly", beyond, "<=", delta))
         exact = float(N * (values**2 * chances).sum())
         rows.append(("fair coins", T, N, "N·E sup², exactly", exact, "<=", mean_square_bound(T)))
-    drawn = dict(seed=seed, what=f"pools of up to {n_tasks} tasks, and {runs} samples a size")
+    drawn = dict(seed=seed, what=f"pools of up to {n_tasks} tasks, and {runs} samples per size")
     return compare_rows(rows, "pool T N what left relation right", random=drawn)
 
 # %% ../../nbs/theory/32_l20_samples.ipynb #b2478199
@@ -245,7 +248,7 @@ def deviations_and_noise(losses, N):
 
 
 def band_of(losses, delta):
-    "`confidence_band` of curves with these losses on T stretches of equal length."
+    "`confidence_band` of curves with these losses on T pieces of equal length."
     ends = np.linspace(0, 1, losses.shape[1] + 1)
     curves = [PiecewiseLoss(ends, row, 1) for row in losses.astype(float)]
     return confidence_band(LearnedLinkage(average_loss(curves), curves, losses.size, True), delta)
@@ -253,11 +256,11 @@ def band_of(losses, delta):
 
 @check("L20", "Theorem 1, the band", kind="exact enumeration")
 def bands_follow(quick=True, rng=0):
-    r"""$\mathbf E\sup\le2\mathbf E\hat R$; $\sup$ and $\hat R$ stray by $t$ from their means with probability at most
+    r"""$\mathbf E\sup\le2\mathbf E\hat R$; $\sup$ and $\hat R$ deviate by $t$ from their means with probability at most
     $e^{-2Nt^2}$; so $|\text{average}-\text{expected loss}|\le2\hat R+3t$ everywhere but with probability $4e^{-2Nt^2}$;
     and `confidence_band` is at least that for $4e^{-2Nt^2}=\delta$
 
-    All samples of small pools; then the band against R̂ and t.
+    Evaluates each step over all samples of small pools, and compares the band with R̂ and t.
     """
     pools = {
         "one coin": (np.array([[0.0], [1.0]]), 9),
@@ -273,12 +276,12 @@ def bands_follow(quick=True, rng=0):
             for steps in (1, 2, 3, 4):
                 t = steps / 9 - 1e-9
                 rare = chance @ (sup >= chance @ sup + t)
-                rows.append((name, f"sup is t higher, {what}", rare, "<=", exp(-2 * N * t**2)))
+                rows.append((name, f"sup is higher by t, {what}", rare, "<=", exp(-2 * N * t**2)))
         for steps in (1, 2, 3):
             t = steps / 18
-            rows.append((name, "R̂ is t lower", chance @ (noise <= chance @ noise - t), "<=", exp(-2 * N * t**2)))
+            rows.append((name, "R̂ is lower by t", chance @ (noise <= chance @ noise - t), "<=", exp(-2 * N * t**2)))
             wide = np.maximum(above, below) > 2 * noise + 3 * t
-            rows.append((name, "2R̂ + 3t is left", chance @ wide, "<=", 4 * exp(-2 * N * t**2)))
+            rows.append((name, "2R̂ + 3t is exceeded", chance @ wide, "<=", 4 * exp(-2 * N * t**2)))
     for N, delta in ((3, 0.2), (6, 0.05), (9, 0.01)):
         for name, sample in (("one curve", 1.0 * sign_bits(N).T[:, :1]), ("all of {0, 1}^N", 1.0 * sign_bits(N).T)):
             band, agreement = band_of(sample, delta), rademacher(sample)
