@@ -23,18 +23,18 @@ def test_beat_1a():
     by_place = lambda order, *three: np.int64(sorted(three, key=list(order).index)[0])
     assert said(BEAT, "1a", left_out=by_place) == said(BEAT, "1a", **solutions(BEAT, "1a")) == ""
     inner = lambda order, *three: max(three, key=order.index)
-    assert "left_out([3, 0, 2, 1], 3, 0, 2) gives 2, and should give 3" in said(BEAT, "1a", left_out=inner)
+    assert "left_out([3, 0, 2, 1], 3, 0, 2) gives 2, but should give 3" in said(BEAT, "1a", left_out=inner)
     position = lambda order, *three: three.index(by_place(order, *three))
-    assert "gives 0, and should give 3" in said(BEAT, "1a", left_out=position)
+    assert "gives 0, but should give 3" in said(BEAT, "1a", left_out=position)
 
 
 def test_beat_1b():
     floats = lambda n, answers: np.ceil(np.log(factorial(n) / 2) / np.log(answers) - 1e-9)
     assert said(BEAT, "1b", least_questions=floats) == said(BEAT, "1b", **solutions(BEAT, "1b")) == ""
     ordered = lambda n, answers: np.ceil(np.log(factorial(n)) / np.log(answers) - 1e-9)
-    assert "least_questions(2, 3) gives 1.0, and should give 0" in said(BEAT, "1b", least_questions=ordered)
+    assert "least_questions(2, 3) gives 1.0, but should give 0" in said(BEAT, "1b", least_questions=ordered)
     down = lambda n, answers: int(log(factorial(n) / 2, answers) + 1e-9)
-    assert "least_questions(3, 2) gives 1, and should give 2" in said(BEAT, "1b", least_questions=down)
+    assert "least_questions(3, 2) gives 1, but should give 2" in said(BEAT, "1b", least_questions=down)
 
 
 def by_tournament(ask, n):
@@ -56,9 +56,9 @@ def test_beat_2a():
     assert said(BEAT, "2a", **solutions(BEAT, "2a")) == ""
     assert said(BEAT, "2a", innermost=by_tournament_asked_once) == ""
     assert "stopped with OverBudget: all 1 question is used" in said(BEAT, "2a", innermost=by_tournament)
-    assert "gives [0, 1], and should give" in said(BEAT, "2a", innermost=lambda ask, n: (0, 1))
+    assert "gives [0, 1], but should give" in said(BEAT, "2a", innermost=lambda ask, n: (0, 1))
     text = said(BEAT, "2a", innermost=lambda ask, n: (1, 2))
-    assert "with 1 question allowed gives [1, 2], and should give" in text
+    assert "with 1 question allowed gives [1, 2], but should give" in text
     pair = lambda ask, n: ask(0, 0, 1)
     assert "ValueError: a question names three different items" in said(BEAT, "2a", innermost=pair)
 
@@ -81,7 +81,7 @@ def by_merging(ask, n):
 
 def test_beat_2b():
     assert said(BEAT, "2b", **solutions(BEAT, "2a", "2b")) == said(BEAT, "2b", climb=by_merging) == ""
-    assert "has item 0 at place 0 from the outside" in said(BEAT, "2b", climb=lambda ask, n: range(n))
+    assert "has item 0 at index 0 from the outside" in said(BEAT, "2b", climb=lambda ask, n: range(n))
     assert "should give the 5 items, each once" in said(BEAT, "2b", climb=lambda ask, n: [0] * n)
 
     def all_three(ask, n):
@@ -120,9 +120,9 @@ def test_beat_3a():
     names = solutions(BEAT, "2a", "2b", "3a")
     assert said(BEAT, "3a", beat=names["beat"]) == said(BEAT, "3a", beat=by_streams) == ""
     text = said(BEAT, "3a", beat=names["climb"])
-    assert "and should use at most 380, 0.74 n log2 n" in text and "can do with less than 400" in text
-    assert "and should use at most 380" in said(BEAT, "3a", beat=by_merging)
-    assert "at place 0 from the outside" in said(BEAT, "3a", beat=lambda ask, n: names["beat"](ask, n)[::-1])
+    assert "but should use at most 380, 0.74 n log2 n" in text and "can do with less than 400" in text
+    assert "but should use at most 380" in said(BEAT, "3a", beat=by_merging)
+    assert "at index 0 from the outside" in said(BEAT, "3a", beat=lambda ask, n: names["beat"](ask, n)[::-1])
 
 
 def test_beat_the_threshold_is_below_what_two_answers_allow():
@@ -137,8 +137,8 @@ def test_beat_4a():
     assert said(BEAT, "4a", proof=right) == said(BEAT, "4a", proof=lambda order: np.array(right(order))) == ""
     assert said(BEAT, "4a", proof=other_way) == ""
     same_pair = lambda order: [(x, *order[-2:]) for x in order[:-2]]
-    assert "other trees give the same answers" in said(BEAT, "4a", proof=same_pair)
-    assert "gives 4 questions, and should give at most 2" in said(
+    assert "other trees give these answers" in said(BEAT, "4a", proof=same_pair)
+    assert "gives 4 questions, but should give at most 2" in said(
         BEAT, "4a", proof=lambda order: list(combinations(order, 3))
     )
     assert "should give questions" in said(BEAT, "4a", proof=lambda order: order)
@@ -187,9 +187,9 @@ def test_lie_1a():
     any_number = lambda p, risk: first_of(range(1, 10**4), p, risk)
     assert said(LIE, "1a", votes_needed=any_number) == ""  # an even number never is the smallest: a tie is no majority
     hoeffding = lambda p, risk: int(log(1 / risk) / (2 * (p - 0.5) ** 2)) // 2 * 2 + 1
-    assert "votes_needed(0.8, 0.25) gives 7, and should give 1" in said(LIE, "1a", votes_needed=hoeffding)
+    assert "votes_needed(0.8, 0.25) gives 7, but should give 1" in said(LIE, "1a", votes_needed=hoeffding)
     one_short = lambda p, risk: max(1, by_votes(p, risk) - 2)
-    assert "votes_needed(0.8, 0.05) gives 5, and should give 7" in said(LIE, "1a", votes_needed=one_short)
+    assert "votes_needed(0.8, 0.05) gives 5, but should give 7" in said(LIE, "1a", votes_needed=one_short)
 
 
 def halving(ask, vertices, parts, votes, early):
@@ -214,7 +214,7 @@ def test_lie_1b():
     assert said(LIE, "1b", **solutions(LIE, "1a", "1b")) == said(LIE, "1b", patient=patient) == ""
     assert said(LIE, "1b", patient=lambda *args: patient(*args, early=True)) == ""
     text = said(LIE, "1b", patient=lambda *args: patient(*args, votes=1))
-    assert "finds the sibling in 0." in text and "and should in 0.85 at least" in text
+    assert "finds the sibling in 0." in text and "but should in at least 0.85" in text
     text = said(LIE, "1b", patient=lambda *args: patient(*args, votes=15))
     assert "uses 75 questions in one of the searches" in text and "should use at most 65" in text
     unshared = lambda ask, vertices, parts, p, risk: patient(ask, vertices, parts, p, risk * 5)
@@ -234,9 +234,9 @@ def test_lie_2a():
     several = lambda ask, pivots: len({ask(v) for v in pivots}) == 1
     assert "is mistaken about" in said(LIE, "2a", is_stubborn=several)
     twice = lambda ask, pivots: ask(pivots[0]) == ask(pivots[0])
-    assert "the first of them wrong by chance" in said(LIE, "2a", is_stubborn=twice)
+    assert "the first is tired" in said(LIE, "2a", is_stubborn=twice)
     thorough = lambda ask, pivots: len({ask(pivots[0]) for _ in range(200)}) == 1
-    assert "asks 200 questions, and should ask at most 60" in said(LIE, "2a", is_stubborn=thorough)
+    assert "asks 200 questions, but should ask at most 60" in said(LIE, "2a", is_stubborn=thorough)
     assert "should give True or False" in said(LIE, "2a", is_stubborn=lambda ask, pivots: "yes")
 
 
@@ -252,7 +252,7 @@ def test_lie_2b():
     assert said(LIE, "2b", **solutions(LIE, "2b")) == said(LIE, "2b", twins=inside_of_two) == ""
     ladder = lambda order: order[0] if len(order) == 1 else [order[0], ladder(order[1:])]
     same = lambda n: (ladder(range(n)), ladder([*range(n - 2), n - 1, n - 2]))
-    assert "differ in 0 of 1 answers, and should in exactly one" in said(LIE, "2b", twins=same)
+    assert "differ in 0 of 1 answers, but should in exactly one" in said(LIE, "2b", twins=same)
     far = lambda n: (ladder(range(n)), ladder([*range(1, n), 0]))
     assert "twins(4): the two trees differ in 3 of 4 answers" in said(LIE, "2b", twins=far)
     assert "should hold each of the items" in said(LIE, "2b", twins=lambda n: ([0, 1], [0, 1]))
@@ -279,7 +279,7 @@ def test_lie_3a():
     ruling_out = lambda weights, named, p: [w * (i in named) for i, w in enumerate(weights)]
     assert "update([0.25, 0.25, 0.25, 0.25], [0, 1], 0.8)[0] is 0.25" in said(LIE, "3a", update=ruling_out)
     not_one = lambda weights, named, p: [w * (p if i in named else 1 - p) for i, w in enumerate(weights)]
-    assert "[0] is 0.2, and should be 0.4" in said(LIE, "3a", update=not_one)
+    assert "[0] is 0.2, but should be 0.4" in said(LIE, "3a", update=not_one)
 
 
 def any_pivot(ask, vertices, parts, p, risk, stop=True):
@@ -301,7 +301,7 @@ def test_lie_3b():
     right = solutions(LIE, "3a", "3b")["survive"]
     assert said(LIE, "3b", survive=right) == said(LIE, "3b", survive=any_pivot) == ""
     text = said(LIE, "3b", survive=lambda *args: patient(*args, early=True))
-    assert "questions on average over 40 searches in trees of 24 items, and should use at most 22" in text
+    assert "questions on average over 40 searches in trees of 24 items, but should use at most 22" in text
     hasty = lambda ask, vertices, parts, p, risk: right(ask, vertices, parts, p, 0.5)
     assert "finds the sibling in 0." in said(LIE, "3b", survive=hasty)
     forever = lambda *args: any_pivot(*args, stop=False)
@@ -325,7 +325,7 @@ def test_lie_4a():
         return halving(lambda v: max(range(3), key=[person(v) for person in people].count), vertices, parts, 1, False)
 
     text = said(LIE, "4a", crowd=vote)
-    assert "questions on average over 40 searches, and should use at most 60" in text
+    assert "questions on average over 40 searches, but should use at most 60" in text
 
 
 def test_lie_an_oracle_is_as_right_as_it_says_and_stubborn_only_if_told():

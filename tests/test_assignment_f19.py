@@ -31,7 +31,7 @@ def test_labels():
     assert "single linkage as" in said(FIRST, "1a", single_linkage_labels=lambda W, k: merged(W, k, min))
     assert "should make 2" in said(FIRST, "1a", single_linkage_labels=lambda W, k: [0] * len(W))
     assert "one for each" in said(FIRST, "1a", single_linkage_labels=lambda W, k: [0])
-    assert "There is no `single_linkage_labels`" in said(FIRST, "1a")
+    assert "`single_linkage_labels` is not defined" in said(FIRST, "1a")
 
 
 def block(n, across=1.0, seed=0):
@@ -78,7 +78,7 @@ def test_rates_and_promises():
     assert "look for less" in said(FIRST, "2b", enough_separation=lambda n: 8.0)
     in_an_array = lambda n: np.array({4: 4.0, 16: 6.0}[n])
     assert "should give a number" not in said(FIRST, "2b", enough_separation=in_an_array)
-    assert "75% will do" in said(FIRST, "2b", enough_separation=lambda n: 1.0)
+    assert "75% is enough" in said(FIRST, "2b", enough_separation=lambda n: 1.0)
     promise = lambda n: 4 * np.log(20 * n) ** 0.5  # noqa: E731
     assert said(FIRST, "3a", promised_separation=promise, times_too_safe=3.5) == ""
     assert "times_too_safe" in said(FIRST, "3a", promised_separation=promise, times_too_safe=1.0)

@@ -154,7 +154,7 @@ def test_stored_feedback_says_what_the_code_says():
         for source, text in stored_texts(name):
             if asked := re.fullmatch(r'check\("(\w+)"\)', source.strip()):
                 part = assignment.parts[asked[1]]
-                more = "; hidden ones are run when it is graded" if part.hidden else ""
+                more = "; hidden tests are run when it is graded" if part.hidden else ""
                 says = repr(Feedback(assignment.name, part.name, part.title, more))
                 stale += [f"{name}: {part.name}"] if text != says else []
                 seen += 1

@@ -63,7 +63,7 @@ def check_ladder(strategy, order, budget, call, used):
     got = items_of(strategy(ask, n), n, call)
     wrong = next((place for place in range(n - 2) if got[place] != order[place]), None)
     if wrong is not None:
-        text = f"{call} has item {got[wrong]} at place {wrong} from the outside, and should have {order[wrong]}"
+        text = f"{call} has item {got[wrong]} at index {wrong} from the outside, but should have {order[wrong]}"
         expect(False, f"{text} (the ladder is {order if n <= 12 else f'{order[:12]}, …'}).")
     used.append(ask.used)
 
@@ -141,8 +141,8 @@ def check_innermost(answers, orders):
         n = len(order)
         ask, call = Oracle(order, n - 2), f"innermost(ask, {n}) with {n - 2} question{'s' * (n > 3)} allowed"
         got = answers.function("innermost", by_name=["ask"])(ask, n)
-        expect(isinstance(got, (tuple, list, set, np.ndarray)), f"{call} gives {got!r}, and should give two items.")
-        text = f"{call} gives {sorted(map(int, got))}, and should give {sorted(order[-2:])}, in any order."
+        expect(isinstance(got, (tuple, list, set, np.ndarray)), f"{call} gives {got!r}, but should give two items.")
+        text = f"{call} gives {sorted(map(int, got))}, but should give {sorted(order[-2:])}, in any order."
         expect(sorted(map(int, got)) == sorted(order[-2:]), text)
 
 
@@ -172,7 +172,7 @@ def check_beat(answers, n, seeds):
     most = SHARE * n * log2(n)
     bound = f"less than {log2(factorial(n)) - 1:.0f} on average"
     two = f"No method whose questions have two possible answers can do with {bound}."
-    text = f"{call} uses {used:.0f} questions on average over {len(seeds)} ladders, and should use at most {most:.0f}"
+    text = f"{call} uses {used:.0f} questions on average over {len(seeds)} ladders, but should use at most {most:.0f}"
     expect(used <= most, f"{text}, {SHARE} n log2 n. {two}")
 
 
@@ -213,8 +213,8 @@ def check_proof(answers, orders):
             except (TypeError, ValueError):
                 good = False
             expect(good, f"{form}; it holds {shown(given)}.")
-        expect(len(rows) <= n - 2, f"{call} gives {len(rows)} questions, and should give at most {n - 2}.")
+        expect(len(rows) <= n - 2, f"{call} gives {len(rows)} questions, but should give at most {n - 2}.")
         parts = undecided(order, rows)
         some = ", ".join(map(str, parts[:4])) + ", …" * (len(parts) > 4)
-        text = f"{call}: other trees give the same answers. Among the items {sorted(sum(parts, []))[:12]} nothing says "
+        text = f"{call}: other trees give these answers. For the items {sorted(sum(parts, []))[:12]} they leave open "
         expect(not parts, f"{text}how the groups {some} are joined.")

@@ -35,8 +35,8 @@ def check_labels(labels, similarity, k, call):
         labels = np.asarray(labels).ravel().tolist()
     except ValueError:
         expect(False, f"{call} should give one label for each of the {n} objects, not lists of objects.")
-    expect(len(labels) == n, f"{call} gives {len(labels)} labels, and should give one for each of the {n} objects.")
-    expect(len(set(labels)) == k, f"{call} makes {len(set(labels))} clusters, and should make {k}.")
+    expect(len(labels) == n, f"{call} gives {len(labels)} labels, but should give one for each of the {n} objects.")
+    expect(len(set(labels)) == k, f"{call} makes {len(set(labels))} clusters, but should make {k}.")
     want = linked(similarity, "single").cut(k).tolist()
     text = f"{call} groups the objects as {labels}, and single linkage as {want} (whatever the clusters' numbers)."
     expect(same_partition(labels, want), text)
@@ -60,13 +60,13 @@ def check_trap(similarity, labels, n_each, call):
         w, labels = np.asarray(similarity, float), np.asarray(labels).ravel()
     except (ValueError, TypeError):
         expect(False, f"{call} should give a matrix of numbers and a list of labels.")
-    expect(w.ndim == 2 and w.shape[0] == w.shape[1], f"{call}: the matrix has shape {w.shape}, and should be square.")
+    expect(w.ndim == 2 and w.shape[0] == w.shape[1], f"{call}: the matrix has shape {w.shape}, but should be square.")
     expect(len(labels) == len(w), f"{call}: {len(labels)} labels for {len(w)} objects.")
     expect(np.isfinite(w).all(), f"{call}: all similarities should be finite numbers.")
     expect(np.array_equal(w, w.T), f"{call}: the matrix should be symmetric.")
     sizes = np.unique(labels, return_counts=True)[1].tolist()
-    expect(len(sizes) == 2, f"{call}: the labels name {len(sizes)} groups, and should name 2.")
-    expect(min(sizes) >= n_each, f"{call}: the groups have {sizes} objects, and should have at least {n_each}.")
+    expect(len(sizes) == 2, f"{call}: the labels name {len(sizes)} groups, but should name 2.")
+    expect(min(sizes) >= n_each, f"{call}: the groups have {sizes} objects, but should have at least {n_each}.")
     pairs = np.triu_indices(len(w), 1)
     same = labels[pairs[0]] == labels[pairs[1]]
     inside, across = w[pairs][same].mean(), w[pairs][~same].mean()
@@ -79,7 +79,7 @@ def check_trap(similarity, labels, n_each, call):
     text = f"{call}: complete linkage should find the two groups, and finds {cuts['complete']}."
     expect(same_partition(cuts["complete"], labels.tolist()), text)
     smaller = min(np.bincount(cuts["single"]))
-    expect(smaller == 1, f"{call}: single linkage cuts off {smaller} objects, and should cut off a single one.")
+    expect(smaller == 1, f"{call}: single linkage cuts off {smaller} objects, but should cut off a single one.")
 
 
 @part("1b")
@@ -112,8 +112,8 @@ def part_2a(answers):
     rate = answers.function("recovery")
     for snr, low, high in ((0.0, 0.0, 0.2), (8.0, 0.95, 1.0)):
         got = rate(snr, 4, 12)
-        expect(is_number(got), f"recovery({snr}, 4, 12) gives {got!r}, and should give a number.")
-        text = f"recovery({snr}, 4, 12) gives {got}, and should be between {low} and {high} at this δ/σ."
+        expect(is_number(got), f"recovery({snr}, 4, 12) gives {got!r}, but should give a number.")
+        text = f"recovery({snr}, 4, 12) gives {got}, but should be between {low} and {high} at this δ/σ."
         expect(low <= got <= high, text)
 
 
@@ -129,7 +129,7 @@ def check_enough(snr, n_pure, runs, seed):
     "Single linkage recovers at this separation, and not at two thirds of it."
     at, below = (recovery_rate(value, n_pure, runs, seed) for value in (snr, 2 * snr / 3))
     call = f"enough_separation({n_pure}) gives {snr:.3g}"
-    text = f"{call}; there single linkage recovers in {at:.0%} of {runs} draws, and should in about 90% (75% will do)."
+    text = f"{call}; there single linkage recovers in {at:.0%} of {runs} draws, but should in 90% (75% is enough)."
     expect(at >= 0.75, text)
     text = f"{call}; but it recovers in {below:.0%} of {runs} draws at two thirds of that already: look for less."
     expect(below <= 0.8, text)
@@ -143,6 +143,6 @@ def part_3a(answers):
         expect_equal(promised(n_pure), want, f"promised_separation({n_pure})", tol=1e-6)
     got = answers.value("times_too_safe", (int, float, np.number), "a number")
     text = (
-        f"`times_too_safe` is {got:.3g}; what theorem 1 asks for, divided by what you measured, is between 2.5 and 6."
+        f"`times_too_safe` is {got:.3g}; Theorem 1's separation, divided by the measured one, is between 2.5 and 6."
     )
     expect(2.5 < got < 6, text)

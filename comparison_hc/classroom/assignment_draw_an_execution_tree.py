@@ -72,13 +72,13 @@ def read_ends(pieces, low, high, call, tol):
         is_number = isinstance(begin, kinds) and isinstance(end, kinds)
         expect(is_number, f"{call}: an interval from {begin!r} to {end!r}; both ends should be numbers.")
         begin, end = float(begin), float(end)
-        text = f"{call}: an interval begins at {begin:.4g}, and should begin at {at:.4g}, where the one before it ends."
+        text = f"{call}: an interval begins at {begin:.4g}, but should begin at {at:.4g}, where the one before it ends."
         expect(abs(begin - at) <= tol, text)
         expect(end >= begin, f"{call}: an interval from {begin:.4g} to {end:.4g} runs backwards.")
         if end - begin > THIN:
             found.append((float(begin), float(end), rest))
         at = end
-    expect(abs(at - high) <= tol, f"{call}: the last interval ends at {at:.4g}, and should end at {high:.4g}.")
+    expect(abs(at - high) <= tol, f"{call}: the last interval ends at {at:.4g}, but should end at {high:.4g}.")
     return found
 
 
@@ -88,11 +88,11 @@ def read_leaves(got, n, call, tol, as_letters):
     found = []
     for low, high, made in read_ends(pieces, 0.0, 1.0, call, tol):
         is_list = isinstance(made, (list, tuple, np.ndarray))
-        expect(is_list, f"{call}: in [{low:.4g}, {high:.4g}) the clusters are {made!r}, and should be a list of them.")
+        expect(is_list, f"{call}: in [{low:.4g}, {high:.4g}) the clusters are {made!r}, but should be a list of them.")
         clusters = [read_cluster(value, n) for value in made]
         for value, cluster in zip(made, clusters):
             example = "'AB'" if as_letters else "(0, 1)"
-            expect(cluster is not None, f"{call}: {value!r} is no cluster; one is written like {example}.")
+            expect(cluster is not None, f"{call}: {value!r} is not a cluster; write it like {example}.")
         if len(clusters) == n - 2:
             clusters.append(frozenset(range(n)))  # the last merge says nothing
         text = f"{call}: {len(clusters)} clusters are made in [{low:.4g}, {high:.4g}); {n} objects need {n - 1} merges."
@@ -113,11 +113,11 @@ def check_leaves(got, D, call, tol=1e-6, as_letters=False):
             text = f"{call}: at α = {x:.4g} merge {step} makes {in_letters(one, as_letters)}"
             expect(one == other, f"{text}; another pair of clusters is closer there.")
     for (low, _, one), (_, high, other) in zip(theirs, theirs[1:]):
-        text = f"{call}: the same run is made everywhere in [{low:.4g}, {high:.4g}): that is one leaf, and not two."
+        text = f"{call}: the same run is made everywhere in [{low:.4g}, {high:.4g}): this is one leaf, not two."
         expect(one != other, text)
     for low, _, _ in theirs[1:]:
         near = min(abs(low - begin) for begin, _, _ in true)
-        expect(near <= tol, f"{call}: a leaf ends at {low:.6g}; nothing changes at this very α.")
+        expect(near <= tol, f"{call}: a leaf ends at {low:.6g}; but nothing changes at this α.")
 
 
 @part("1a")
@@ -135,18 +135,18 @@ def check_contest(function, f0, f1, low, high, call):
     pieces = read_ends(pieces, low, high, call, 1e-6)
     for begin, end, i in pieces:
         good = isinstance(i, (Real, np.number)) and i in range(len(f0))
-        expect(good, f"{call} names the line {shown(i)}, and should name one of 0 to {len(f0) - 1}.")
+        expect(good, f"{call} names the line {shown(i)}, but should name one of 0 to {len(f0) - 1}.")
         i = int(i)
         for x in (begin + share * (end - begin) for share in (0.01, 0.5, 0.99)):
             values = (1 - x) * f0 + x * f1
             best = int(values.argmin())
             text = (
-                f"{call} says that line {i} is lowest at α = {x:.4g}; it is at {values[i]:.6g} there, and line {best}"
+                f"{call} names line {i} as the lowest at α = {x:.4g}; it is {values[i]:.6g} there, and line {best}"
             )
-            expect(values[i] <= values[best] + 1e-7 * scale, f"{text} at {values[best]:.6g}.")
+            expect(values[i] <= values[best] + 1e-7 * scale, f"{text} is {values[best]:.6g}.")
     for (begin, _, i), (_, end, j) in zip(pieces, pieces[1:]):
         expect(
-            i != j, f"{call}: line {int(i)} is lowest everywhere in [{begin:.4g}, {end:.4g}): one piece, and not two."
+            i != j, f"{call}: line {int(i)} is lowest everywhere in [{begin:.4g}, {end:.4g}): one interval, not two."
         )
 
 
@@ -180,17 +180,17 @@ def read_metric(D, call, most, exactly=None):
         D = np.asarray(D, float)
     except (TypeError, ValueError):
         D = np.empty(0)
-    expect(D.ndim == 2 and D.shape[0] == D.shape[1], f"{call}: D has the shape {D.shape}, and should be square.")
+    expect(D.ndim == 2 and D.shape[0] == D.shape[1], f"{call}: D has the shape {D.shape}, but should be square.")
     n = len(D)
-    expect(exactly is None or n == exactly, f"{call}: D is about {n} objects, and should be about {exactly}.")
-    expect(3 <= n <= most, f"{call}: D is about {n} objects, and should be about 3 to {most}.")
+    expect(exactly is None or n == exactly, f"{call}: D is about {n} objects, but should be about {exactly}.")
+    expect(3 <= n <= most, f"{call}: D is about {n} objects, but should be about 3 to {most}.")
     off = ~np.eye(n, dtype=bool)
     good = np.isfinite(D).all() and (D[off] > 0).all() and (D.diagonal() == 0).all()
     expect(good, f"{call}: distances should be finite, above 0, and 0 on the diagonal.")
     expect(np.array_equal(D, D.T), f"{call}: D should be symmetric.")
     detour = (D[:, :, None] + D[None, :, :]).min(axis=1)  # i to j to k
     i, k = np.unravel_index((D - detour).argmax(), D.shape)
-    text = f"{call}: D[{i}, {k}] is {D[i, k]:.4g}, but a way round is only {detour[i, k]:.4g}: no metric."
+    text = f"{call}: D[{i}, {k}] is {D[i, k]:.4g}, but a way round is only {detour[i, k]:.4g}, so D is not a metric."
     expect(D[i, k] <= detour[i, k] * (1 + 1e-9), text)
     return D
 
@@ -210,14 +210,14 @@ def check_needle(got, m, call):
     D = read_metric(got[0], call, 12)
     labels = np.asarray(got[1]).ravel().tolist()
     expect(len(labels) == len(D), f"{call}: {len(labels)} labels for {len(D)} objects.")
-    expect(len(set(labels)) >= 2, f"{call}: there should be two classes at least.")
+    expect(len(set(labels)) >= 2, f"{call}: there should be at least two classes.")
     pieces = losses_of_leaves(D, labels)
     least = min(loss for _, _, loss in pieces)
-    text = f"{call}: no α has a tree without loss; the least loss of all {len(pieces)} leaves is {least:.3g}."
+    text = f"{call}: no α has a tree without loss; the smallest loss of all {len(pieces)} leaves is {least:.3g}."
     expect(least == 0, text)
     for i in range(m + 1):
         loss = next(loss for low, high, loss in pieces if i / m < high or high == 1)
-        expect(loss > 0, f"{call}: α = {i}/{m} is on the grid and has no loss: whoever tries it has found the needle.")
+        expect(loss > 0, f"{call}: α = {i}/{m} is on the grid and has no loss, so the grid finds it.")
 
 
 @part("2b")
@@ -229,7 +229,7 @@ def part_2b(answers):
 def check_crowded(got, least):
     "Eight objects, many leaves."
     number = len(true_leaves(read_metric(got, "`crowded`", 8, 8)))
-    text = f"`crowded` has {number} leaves, and should have at least {least}. (Random distances have seven or so.)"
+    text = f"`crowded` has {number} leaves, but should have at least {least}. (Random distances have about 7.)"
     expect(number >= least, text)
 
 

@@ -64,7 +64,7 @@ def labels_of(got, n, call):
         labels = np.asarray(got).ravel().tolist()
     except ValueError:
         labels = []
-    expect(len(labels) == n, f"{call} gives {len(labels)} labels, and should give one for each of the {n} objects.")
+    expect(len(labels) == n, f"{call} gives {len(labels)} labels, but should give one for each of the {n} objects.")
     return np.unique(labels, return_inverse=True)[1]
 
 
@@ -112,9 +112,9 @@ def check_groups(function, sizes, m, seed, least):
     turned = np.where(Oracle(similarity, m)(rows)[:, None], rows, rows[:, [0, 2, 1]])
     call = f"groups(S, {k}) for AddS-3 of {m:,} answers about groups of {', '.join(map(str, sizes))}"
     labels = labels_of(function(room.adds3(turned, n).astype(float), k), n, call)
-    expect(labels.max() < k, f"{call} makes {labels.max() + 1} groups, and should make at most {k}.")
+    expect(labels.max() < k, f"{call} makes {labels.max() + 1} groups, but should make at most {k}.")
     score = adjusted_rand_index(truth, labels)
-    expect(score >= least, f"{call} reaches an adjusted Rand index of {score:.2f}, and should reach {least}.")
+    expect(score >= least, f"{call} reaches an adjusted Rand index of {score:.2f}, but should reach {least}.")
 
 
 @part("1b")
@@ -134,23 +134,23 @@ def check_passive(function, sizes, budget, seeds, least):
     strategy = lambda ask, n, k, b: function(ask, n, k, b, 7)
     score, used = play(strategy, budget, seeds, sizes, "passive")
     call = f"passive(ask, {sum(sizes)}, {len(sizes)}, {budget}, 7)"
-    text = f"{call} asks {used:.0f} questions, and should ask most of the {budget} that it may ask."
+    text = f"{call} asks {used:.0f} questions, but should ask most of the {budget} that it may ask."
     expect(used >= 0.8 * budget, text)
-    text = f"{call} reaches an adjusted Rand index of {score:.2f} on average, and should reach {least} with so many."
+    text = f"{call} reaches an adjusted Rand index of {score:.2f} on average, but should reach {least} with so many."
     expect(score >= least, text)
 
 
 @part("2b")
 def part_2b(answers):
     budget = answers.value("passive_needs", (int, float, np.number), "a whole number of questions")
-    expect(budget == budget // 1, f"`passive_needs` is {budget}, and should be a whole number of questions.")
+    expect(budget == budget // 1, f"`passive_needs` is {budget}, but should be a whole number of questions.")
     budget = int(budget)
-    expect(100 <= budget <= 20_000, f"`passive_needs` is {budget:,}, and should be between 100 and 20,000.")
+    expect(100 <= budget <= 20_000, f"`passive_needs` is {budget:,}, but should be between 100 and 20,000.")
     function = answers.function("passive")
     strategy = lambda ask, n, k, b: function(ask, n, k, b, 11)
     at, half = (play(strategy, int(b), range(20, 26), call="passive")[0] for b in (budget, budget // 2))
     text = (
-        f"With {budget:,} questions your `passive` reaches {at:.2f} on six new draws: more are needed (0.92 will do)."
+        f"With {budget:,} questions your `passive` reaches {at:.2f} on six new draws; 0.92 is required."
     )
     expect(at >= 0.92, text)
     text = f"With half of your {budget:,} questions, `passive` still reaches {half:.2f}: look for less."
@@ -186,5 +186,5 @@ def check_few(function, budget, seeds, sizes, why):
 
 @part("3b")
 def part_3b(answers):
-    why = "It can: about 1,100 questions are enough, if they are not drawn at random."
+    why = "About 1,100 questions are enough if they are not random."
     check_few(answers.function("few_triplets"), 1500, range(40, 44), SIZES, why)

@@ -43,7 +43,7 @@ def read_certificate(got, n, call):
             array = np.asarray(value, float)
         except (TypeError, ValueError):
             array = np.full((), np.nan)
-        text = f"{call}: {name} has the shape {array.shape}, and should be {shape}, of finite numbers."
+        text = f"{call}: {name} has the shape {array.shape}, but should be {shape}, of finite numbers."
         expect(array.shape == shape and np.isfinite(array).all(), text)
         arrays.append(array)
     return arrays
@@ -61,10 +61,10 @@ def check_certificate(got, S, labels, lam, call):
     expect(np.abs(gamma * P).max() <= scale, f"{call}: Gamma should be zero inside the blocks.")
     left = np.abs(slack @ P).max()
     expect(left <= scale, f"{call}: Λ should map the indicator of each block to 0, and leaves {left:.3g}.")
-    text = f"{call}: Γ has the entry {gamma.min():.3g}, and should have none below 0."
+    text = f"{call}: Γ has the entry {gamma.min():.3g}, but should have none below 0."
     expect(gamma.min() >= -scale, text)
     low = np.linalg.eigvalsh((slack + slack.T) / 2)[0]
-    expect(low >= -scale, f"{call}: Λ has the eigenvalue {low:.3g}, and should have none below 0.")
+    expect(low >= -scale, f"{call}: Λ has the eigenvalue {low:.3g}, but should have none below 0.")
 
 
 CASES = (((4, 4), 0.1, 0, 2.0), ((5, 3), 0.1, 1, 1.5), ((4, 4, 5), 0.1, 2, 2.0))
@@ -207,7 +207,7 @@ def check_blind_spots(answers, numbers):
     for n in numbers:
         call = f"blind_spot({n})"
         S, labels, lam = read_case(answers.function("blind_spot")(n), n, call)
-        expect(len(S) <= 40, f"{call}: {len(S)} objects are too many for the solver; 40 will do.")
+        expect(len(S) <= 40, f"{call}: {len(S)} objects are too many for the solver; at most 40 are allowed.")
         check_blind(S, labels, lam, call)
         P = clustering_matrix(labels)
         value, best = float((S * P).sum() - lam * np.trace(P)), best_value(S, lam)
@@ -256,7 +256,7 @@ def check_near(answers, gaps):
         text = f"{call}: `better` is worth {float(more):.3g} more than `labels`; it should be more than 0."
         expect(more > 0, text)
         size = float(more) / max(1.0, abs(float(exact_value(S, labels, lam))))
-        expect(size <= gap, f"{call}: the gap is {size:.3g}, and should be at most {gap:g}.")
+        expect(size <= gap, f"{call}: the gap is {size:.3g}, but should be at most {gap:g}.")
         score = adjusted_rand_index(labels, better)
-        text = f"{call}: the two partitions have an adjusted Rand index of {score:.2f}, and should have at most 0.1."
+        text = f"{call}: the two partitions have an adjusted Rand index of {score:.2f}, but should have at most 0.1."
         expect(score <= 0.1, text)

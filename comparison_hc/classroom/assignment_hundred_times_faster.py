@@ -72,7 +72,7 @@ def check_gram(got, want, n, call):
         expect(False, f"{call} should give an array of numbers.")
     pairs = n * (n - 1) // 2
     expect(
-        got.shape == (n, pairs), f"{call} has the shape {got.shape}, and should have ({n}, {pairs}): objects, pairs."
+        got.shape == (n, pairs), f"{call} has the shape {got.shape}, but should have ({n}, {pairs}): objects, pairs."
     )
     expect(np.isin(got, (-1, 0, 1)).all(), f"{call} holds votes: −1, 0 or +1, and nothing else.")
     expect_equal(got @ got.T, want, f"the product of {call} with its transpose", tol=1e-6)
@@ -115,7 +115,7 @@ def mutants():
 def part_3a(answers):
     test = answers.function("is_right")
     verdict = test(true_kernel)
-    expect(isinstance(verdict, (bool, np.bool_)), f"is_right(kernel) gives {verdict!r}, and should give True or False.")
+    expect(isinstance(verdict, (bool, np.bool_)), f"is_right(kernel) gives {verdict!r}, but should give True or False.")
     expect(verdict, "is_right says False of a kernel that is right.")
     expect_all_caught(test, ("a diagonal that is not zero", "half of the answers ignored"))
 

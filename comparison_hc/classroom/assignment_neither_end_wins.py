@@ -79,7 +79,7 @@ def check_average(function, curves, call):
     x = np.unique(np.concatenate([middles([*curves, got]), got[0][:-1]]))
     have, want = at(got, x), mean_at(curves, x)
     place = int(np.abs(have - want).argmax())
-    text = f"{call} is {have[place]:.6g} at α = {x[place]:.6g}, and should be {want[place]:.6g} there."
+    text = f"{call} is {have[place]:.6g} at α = {x[place]:.6g}, but should be {want[place]:.6g} there."
     expect(abs(have[place] - want[place]) <= 1e-9, text)
 
 
@@ -98,7 +98,7 @@ def check_learned(got, curves, call):
     good = good and not isinstance(got, dict) and all(isinstance(one, (Real, np.number)) for one in got)
     expect(good, f"{call} should give (α, loss), two numbers; it gives {shown(got)}.")
     alpha, loss = map(float, got)
-    expect(0 <= alpha <= 1, f"{call} gives α = {alpha:.4g}, and should give one in [0, 1].")
+    expect(0 <= alpha <= 1, f"{call} gives α = {alpha:.4g}, but should give one in [0, 1].")
     least, have = mean_at(curves, middles(curves)).min(), mean_at(curves, alpha)
     text = f"{call} gives α = {alpha:.6g}, where the average loss is {have:.6g}; elsewhere it is {least:.6g}."
     expect(have <= least + 1e-9, text)
@@ -126,9 +126,9 @@ def read_task(got, call, least=20, most=60):
         points, labels = np.empty(0), np.empty(0)
     n = len(points)
     good = points.ndim == 2 and points.shape[1] == 2
-    expect(good, f"{call}: points have the shape {points.shape}, and should be numbers of shape (n, 2).")
+    expect(good, f"{call}: points have the shape {points.shape}, but should be numbers of shape (n, 2).")
     expect(np.isfinite(points).all(), f"{call}: some coordinates are infinite or not a number.")
-    expect(least <= n <= most, f"{call} has {n} points, and should have {least} to {most}.")
+    expect(least <= n <= most, f"{call} has {n} points, but should have {least} to {most}.")
     expect(len(labels) == n, f"{call} has {len(labels)} labels for {n} points.")
     names, sizes = np.unique(labels, return_counts=True)
     text = f"{call} has classes of {sizes.tolist()} points; there should be 2 to 6 classes, each of 3 points or more."
@@ -141,7 +141,7 @@ def drawn_tasks(task, seeds, call, least=20):
     made = [read_task(task(seed), f"{call}({seed})", least) for seed in seeds]
     first = made[0][0]
     differ = [points.shape != first.shape or not np.array_equal(points, first) for points, _ in made[1:]]
-    expect(all(differ), f"{call} gives the same points for two seeds: each task is to be drawn anew.")
+    expect(all(differ), f"{call} gives the same points for two seeds; different seeds should give different points.")
     again = np.asarray(task(seeds[0])[0], float)
     expect(np.array_equal(again, first), f"{call}({seeds[0]}) gives other points when it is called again.")
     return [staircase((distances(points), labels)) for points, labels in made]
@@ -167,14 +167,14 @@ def part_2a(answers):
 def check_regret(function, training, others, call):
     "What the learned α costs on others: that of any best α on the training staircases."
     got = function(training, others)
-    expect(isinstance(got, (Real, np.number)), f"{call} gives {shown(got)}, and should give a number.")
+    expect(isinstance(got, (Real, np.number)), f"{call} gives {shown(got)}, but should give a number.")
     x = middles([*training, *others])
     learned, there = mean_at(training, x), mean_at(others, x)
     right = there[learned <= learned.min() + 1e-9] - there.min()
-    expect(got >= -1e-9, f"{call} gives {float(got):.6g}, and cannot be below 0: nothing is better than the best.")
+    expect(got >= -1e-9, f"{call} gives {float(got):.6g}, but cannot be below 0, because no α is better than the best.")
     close = np.abs(right - float(got)).min() <= 1e-9
     values = " or ".join(f"{value:.6g}" for value in np.unique(right.round(12))[:4])
-    expect(close, f"{call} gives {float(got):.6g}, and should give {values}, according to which best α is taken.")
+    expect(close, f"{call} gives {float(got):.6g}, but should give {values}, according to which best α is taken.")
 
 
 @part("2b")
@@ -206,11 +206,11 @@ def check_misleading(task, seeds, few, call="misleading"):
     curves = drawn_tasks(task, list(seeds), call, least=8)
     small, large = mean_regrets(curves, (few, len(curves) // 2), 0)
     text = f"α learned from {few} tasks of {call} has a mean regret of {small:.4f}"
-    expect(small >= 0.02, f"{text}, and should have 0.02 or more: what do so few tasks not show?")
+    expect(small >= 0.02, f"{text}, but should have at least 0.02. What do so few tasks not show?")
     text = f"α learned from {len(curves) // 2} tasks of {call} still has a mean regret of {large:.4f}"
-    expect(large <= 0.01, f"{text}, and should have at most 0.01: many tasks should be enough.")
-    text = f"{call}: {few} tasks cost {small:.4f} and {len(curves) // 2} cost {large:.4f}"
-    expect(small >= 12 * large, f"{text}, and should cost a twelfth at most: make the rare day rarer, and worse.")
+    expect(large <= 0.01, f"{text}, but should have at most 0.01, because many tasks should be enough.")
+    text = f"{call}: {few} tasks have a mean regret of {small:.4f}, and {len(curves) // 2} of {large:.4f}"
+    expect(small >= 12 * large, f"{text}, but should have a twelfth. Make the rare task rarer and its loss larger.")
 
 
 @part("3a")

@@ -25,9 +25,9 @@ class Wrong(AssertionError):
     Examples
     --------
     >>> from comparison_hc.classroom import Wrong
-    >>> raise Wrong("count(3) gives 4, and should give 3.")
+    >>> raise Wrong("count(3) gives 4, but should give 3.")
     Traceback (most recent call last):
-    comparison_hc.classroom.checking.Wrong: count(3) gives 4, and should give 3.
+    comparison_hc.classroom.checking.Wrong: count(3) gives 4, but should give 3.
     """
 
     def _render_traceback_(self):
@@ -86,13 +86,13 @@ def expect_equal(got: Any, want: Any, what: str, tol: float = 0) -> None:
     if isinstance(want, np.ndarray) or isinstance(want, (list, tuple)) and not isinstance(got, (str, dict, set)):
         _expect_array(got, want, what, tol)
     elif isinstance(want, (bool, np.bool_)) or want is None:
-        expect(_is(got, want), f"{what} gives {shown(got)}, and should give {want}.")
+        expect(_is(got, want), f"{what} gives {shown(got)}, but should give {want}.")
     elif isinstance(want, (int, float, np.number)):
         number = isinstance(got, (Real, np.number)) or isinstance(got, np.ndarray) and got.ndim == 0
-        expect(number, f"{what} gives {shown(got)}, and should give a number, {want}.")
-        expect(_apart(got, want) <= tol, f"{what} gives {got}, and should give {want}{_within(tol)}.")
+        expect(number, f"{what} gives {shown(got)}, but should give a number, {want}.")
+        expect(_apart(got, want) <= tol, f"{what} gives {got}, but should give {want}{_within(tol)}.")
     else:
-        expect(got == want, f"{what} gives {shown(got)}, and should give {shown(want)}.")
+        expect(got == want, f"{what} gives {shown(got)}, but should give {shown(want)}.")
 
 
 def _apart(got, want):
@@ -121,8 +121,8 @@ def _expect_array(got, want, what, tol):
     except ValueError:
         comparable = False
     form = f"an array of shape {want.shape}" if want.ndim != 1 else f"{len(want)} values"
-    expect(comparable, f"{what} gives {shown(got)}, and should give {form}.")
-    expect(array.shape == want.shape, f"{what} has the shape {array.shape}, and should have {want.shape}.")
+    expect(comparable, f"{what} gives {shown(got)}, but should give {form}.")
+    expect(array.shape == want.shape, f"{what} has the shape {array.shape}, but should have {want.shape}.")
     if want.dtype.kind in "biufc" and array.dtype.kind in "biufc":
         off = ~(np.abs(array - want.astype(float)) <= tol)
     else:
@@ -131,11 +131,11 @@ def _expect_array(got, want, what, tol):
         place = tuple(map(int, np.argwhere(off)[0]))
         where = f"[{', '.join(map(str, place))}]" if place else ""
         where = f": entry {where}" if where and not _is_code(what) else where
-        expect(False, f"{what.rstrip(',')}{where} is {array[place]}, and should be {want[place]}{_within(tol)}.")
+        expect(False, f"{what.rstrip(',')}{where} is {array[place]}, but should be {want[place]}{_within(tol)}.")
 
 
 def _is_code(text):
-    "Whether a text can stand before an index, as `count(3)` can and a phrase cannot."
+    "Whether a text is code, such as `count(3)`, and not a phrase, so that an index can follow it."
     try:
         ast.parse(text, mode="eval")
     except SyntaxError:
@@ -183,11 +183,11 @@ class Answers:
         Wrong
             If there is none, or one of another kind.
         """
-        expect(name in self._names, f"There is no `{name}` yet: the cell above should define it, under this very name.")
+        expect(name in self._names, f"`{name}` is not defined yet. The cell above should define it under this name.")
         found = self._names[name]
-        expect(found is not ..., f"`{name}` is still `...`: put your answer in its place.")
+        expect(found is not ..., f"`{name}` is still `...`. Replace it by your answer.")
         if kind is not None:
-            expect(isinstance(found, kind), f"`{name}` is {shown(found)}, and should be {form or kind}.")
+            expect(isinstance(found, kind), f"`{name}` is {shown(found)}, but should be {form or kind}.")
         return found
 
     def function(self, name: str, by_name: Iterable[str] = ()) -> Callable:
@@ -211,7 +211,7 @@ class Answers:
             If there is no such function.
         """
         found = self.value(name)
-        expect(callable(found), f"`{name}` is {shown(found)}, and should be a function.")
+        expect(callable(found), f"`{name}` is {shown(found)}, but should be a function.")
 
         def call(*args, **kwargs):
             return guarded(found, call_text(name, args, kwargs, [*by_name]), *args, **kwargs)
@@ -323,7 +323,7 @@ class Assignment:
 
 
 def packaged(name):
-    "(an assignment of the package, decorator for the test of a part by its name); the rest stands in `parts.json`."
+    "(an assignment of the package, decorator for the test of a part by its name); the rest is in `parts.json`."
     listed = json.loads(files("comparison_hc.classroom").joinpath("parts.json").read_text(encoding="utf-8"))[name]
     assignment = Assignment(name, listed["title"])
     return assignment, lambda part: assignment.part(part, **listed["parts"][part])
@@ -383,7 +383,7 @@ class Checker:
     >>> check = Checker(find_assignment("lying-oracle"), {"votes_needed": lambda p, risk: 1})
     >>> check("1a")
     Traceback (most recent call last):
-    comparison_hc.classroom.checking.Wrong: ✗ 1a: votes_needed(0.8, 0.05) gives 1, and should give 7.
+    comparison_hc.classroom.checking.Wrong: ✗ 1a: votes_needed(0.8, 0.05) gives 1, but should give 7.
       Hint 1 of 3: How many of k answers are right? That number has a well-known distribution.
     """
 
@@ -414,7 +414,7 @@ class Checker:
             If there is no such part.
         """
         part = self._part(name)
-        more = "; hidden ones are run when it is graded" if part.hidden and self.advise else ""
+        more = "; hidden tests are run when it is graded" if part.hidden and self.advise else ""
         return self._run(part, part.test, sys._getframe(1).f_globals, more)
 
     def hidden(self, name: str) -> Callable:
