@@ -27,7 +27,7 @@ def _ideal_similarity(labels, n_levels, mu, delta):
 # %% ../../nbs/hierarchical/10_planted.ipynb #planted-hierarchy-class
 @dataclass(frozen=True, eq=False)
 class PlantedHierarchy:
-    """A draw from the planted hierarchical model, with the true hierarchy.
+    """Similarities drawn from the planted hierarchical model, with the true hierarchy.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ def planted_hierarchy(
     mu : float
         Mean similarity inside a pure cluster, μ.
     delta : float
-        Loss of mean similarity per level, δ ≥ 0.
+        Decrease of the mean similarity per level of separation, δ ≥ 0.
     sigma : float
         Standard deviation of the noise, σ ≥ 0.
     rng : int or numpy.random.Generator
@@ -91,7 +91,7 @@ def planted_hierarchy(
     Returns
     -------
     PlantedHierarchy
-        N = N₀ · 2^L ≤ 20,000 objects; those of a pure cluster are neighbours.
+        N = N₀ · 2^L ≤ 20,000 objects; the indices of a pure cluster's objects are consecutive.
 
     References
     ----------
