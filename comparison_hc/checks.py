@@ -46,9 +46,9 @@ _RELATIONS = {  # relation -> (whether it holds, the margin), of left, right and
 
 @dataclass(frozen=True)
 class Sides:
-    """The two sides of a statement, row by row, as a check hands them over.
+    """The two sides of a statement, row by row, as a check returns them.
 
-    Made by `compare`, `compare_rows` or `within`.
+    Created by `compare`, `compare_rows` or `within`.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class Sides:
     random: dict | None = None
 
     def judge(self) -> DataFrame:
-        """Judge every row. Whole numbers are compared exactly, however large.
+        """Compute the margin and the verdict of every row. Whole numbers of any size are compared exactly.
 
         Returns
         -------
@@ -87,7 +87,7 @@ class Sides:
 
 
 def _frame_column(values):
-    "Values for a table; whole numbers beyond 64 bits stay whole."
+    "Values for a table; whole numbers beyond 64 bits are not rounded."
     exact = any(isinstance(value, int) and abs(value) >= 2**63 for value in values)
     return np.array(values, dtype=object) if exact else values
 
@@ -111,13 +111,13 @@ def compare(
     left, right : number or sequence of numbers
         The sides; one value counts for all rows.
     relation : {"=", "<=", ">=", "<", ">"} or sequence of them
-        What must hold between left and right.
+        Relation that must hold between left and right.
     tol : number or sequence of numbers, default 0
-        By how much a row may miss the relation.
+        Amount by which a row may miss the relation.
     random : dict, optional
-        The "seed", and "what" was drawn; needed where something is.
+        The "seed", and "what" was drawn; required if random numbers are drawn.
     **columns : value or sequence
-        What the rows are about.
+        Further columns that describe the rows.
 
     Returns
     -------
@@ -152,16 +152,16 @@ def compare(
 
 
 def within(value: Any, low: Any, high: Any, random: dict | None = None, **columns: Any) -> Sides:
-    """Enclose values by intervals: two comparisons a row.
+    """Compare values with intervals, by two comparisons per row.
 
     Parameters
     ----------
     value, low, high : number or sequence of numbers
-        What must lie between low and high.
+        Values that must be between low and high.
     random : dict, optional
         As in `compare`.
     **columns : value or sequence
-        What the rows are about.
+        Further columns that describe the rows.
 
     Returns
     -------
@@ -181,7 +181,7 @@ def within(value: Any, low: Any, high: Any, random: dict | None = None, **column
 
 
 def compare_rows(rows: Iterable[tuple], columns: str, **others: Any) -> Sides:
-    """Put the sides of a statement beside each other that were collected row by row.
+    """Compare the two sides of a statement that were collected row by row.
 
     Parameters
     ----------
@@ -206,7 +206,7 @@ def compare_rows(rows: Iterable[tuple], columns: str, **others: Any) -> Sides:
 
 # %% ../nbs/core/04_checks.ipynb #7031c314
 def by_column(columns, rows):
-    "What was collected row by row, column by column."
+    "Columns by name, from entries that were collected row by row."
     return dict(zip(columns.split(), zip(*rows)))
 
 # %% ../nbs/core/04_checks.ipynb #2b74bffe
@@ -220,7 +220,7 @@ KINDS = ("deterministic", "exact enumeration", "Monte Carlo")
 
 
 def number_text(value):
-    "A number as short text; – where there is none."
+    "A number as short text; – if there is none."
     if value is None:
         return "–"
     if isinstance(value, int) and not isinstance(value, bool):
@@ -235,7 +235,7 @@ _SIGNS = {"<=": "≤", ">=": "≥", "!=": "≠"}
 
 
 def _typeset(text):
-    "Powers such as n^(k+1) raised and indices such as n_min lowered, but for code and formulas; <= alone as one sign."
+    "Text with powers such as n^(k+1) raised and indices such as n_min lowered, except in code and formulas."
     if text in _SIGNS:
         return _SIGNS[text]
     parts = re.split(r"(`[^`]*`|\$[^$]*\$)", text)
@@ -262,7 +262,7 @@ def markdown_table(table):
 
 
 def closest_rows(table, fewest=5, most_kinds=12):
-    "The rows of a judged table that are closest to failing: of every `what` and relation one, and at least five."
+    "The rows of a judged table that are closest to failing: one per `what` and relation, and at least five in total."
     tightness, is_rounding = [], []
     for row in table.itertuples():
         sides = max(abs(row.left), abs(row.right))
@@ -282,7 +282,7 @@ def closest_rows(table, fewest=5, most_kinds=12):
 # %% ../nbs/core/04_checks.ipynb #911709d9
 @dataclass(repr=False, eq=False)
 class _Statement:
-    "What is said about a statement, and the name of the check."
+    "A statement with its properties, and the name of its check."
 
     paper: str
     label: str
@@ -313,9 +313,9 @@ class Check(_Statement):
     paper, label, statement, kind, name : str
         The statement and the name of its check.
     confidence, false_passes : float or None
-        What a Monte Carlo check guarantees.
+        Guarantee of a Monte Carlo check.
     power, erratum : str or None
-        How often a stated alternative passes; what is wrong with the printed statement.
+        Probability that a stated alternative passes; error in the printed statement.
     holds : bool
         Whether all rows hold.
     margin : float
@@ -325,7 +325,7 @@ class Check(_Statement):
     random : dict or None
         The seed, and what was drawn.
     seconds : float
-        How long the run took.
+        Duration of the run.
     options : dict
         Keyword arguments of the run.
     error : str or None
@@ -418,7 +418,7 @@ class RegisteredCheck(_Statement):
         return f"{self.paper} {self.label} · {self.name} · {self.kind}"
 
     def __call__(self, quick=True, **options):
-        "Run the check. What it raises is reported in the result; only wrong keyword arguments raise here."
+        "Run the check. Its exceptions are reported in the result; only wrong keyword arguments raise an error."
         signature = inspect.signature(self.function)
         given = {name: getattr(self, name) for name in ("confidence", "false_passes") if name in signature.parameters}
         signature.bind(quick=quick, **given, **options)
@@ -468,19 +468,19 @@ def check(
     paper : {"F19", "N20", "A18", "L20"}
         The paper.
     label : str
-        Where the statement is printed, e.g. "Theorem 2, eq. 8".
+        Location of the statement in the paper, e.g. "Theorem 2, eq. 8".
     statement : str, optional
         Markdown with LaTeX between dollar signs; by default the first paragraph of the function's docstring.
     kind : {"deterministic", "exact enumeration", "Monte Carlo"}, default "deterministic"
-        What is computed.
+        Kind of the check.
     confidence : float, optional
-        In (0, 1), for Monte Carlo that encloses: a true statement holds with this probability at least.
+        In (0, 1), for a Monte Carlo check that encloses a value: a true statement holds with at least this probability.
     false_passes : float, optional
-        In (0, ½), for Monte Carlo with a target: a false one passes with this probability at most.
+        In (0, ½), for a Monte Carlo check with a target: a false statement passes with at most this probability.
     power : str, optional
-        With `false_passes`: how often a stated alternative passes, in words.
+        With `false_passes`, the probability that a stated alternative passes, in words.
     erratum : str, optional
-        What is wrong with the printed statement; by default the paragraph of the docstring that begins with "Erratum."
+        Error in the printed statement; by default the paragraph of the docstring that begins with "Erratum."
 
     Returns
     -------
@@ -520,10 +520,10 @@ def check(
             given["false_passes"] = check_number(false_passes, "false_passes", 0, 0.5, open_low=True, open_high=True)
 
     def register(function):
-        said = [" ".join(part.split()) for part in inspect.cleandoc(function.__doc__ or "").split("\n\n")]
-        text = said[0] if statement is None else statement
+        paragraphs = [" ".join(part.split()) for part in inspect.cleandoc(function.__doc__ or "").split("\n\n")]
+        text = paragraphs[0] if statement is None else statement
         require(text, "statement", "a text, here or in the docstring", text)
-        wrong = next((part.removeprefix("Erratum. ") for part in said if part.startswith("Erratum. ")), None)
+        wrong = next((part.removeprefix("Erratum. ") for part in paragraphs if part.startswith("Erratum. ")), None)
         about = dict(paper=paper, label=label, statement=text, kind=kind, erratum=erratum or wrong, **given)
         made = RegisteredCheck(function, **about)
         key = (paper, label, made.name)
@@ -535,7 +535,7 @@ def check(
     return register
 
 # %% ../nbs/core/04_checks.ipynb #e315a7a3
-_THEORY = import_module("comparison_hc.theory")  # all its modules hold checks
+_THEORY = import_module("comparison_hc.theory")  # all its modules contain checks
 THEORY_MODULES = [f"{_THEORY.__name__}.{module.name}" for module in iter_modules(_THEORY.__path__)]
 
 # %% ../nbs/core/04_checks.ipynb #d35ca079
@@ -575,7 +575,7 @@ def run_checks(
     Parameters
     ----------
     pattern : str, optional
-        As in `find_checks`; must find something.
+        As in `find_checks`; must match at least one check.
     quick : bool, default True
         Small instances and few repetitions.
     progress : callable, optional
@@ -638,7 +638,7 @@ GRADES = ("Theorem affected", "Proof affected", "Constant or misprint")  # how e
 
 # %% ../nbs/core/04_checks.ipynb #6868c726
 def errata(pattern: str | None = None) -> DataFrame:
-    """List what is printed and does not hold, what holds instead, and the check that shows both.
+    """List false printed statements, the corrected statements, and the checks that show both.
 
     Parameters
     ----------

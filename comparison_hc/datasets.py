@@ -39,9 +39,9 @@ __all__ = ['Dataset', 'load_dataset', 'list_datasets']
 # %% ../nbs/evaluation/50_datasets.ipynb #e21f2539
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
-    """Objects with all that is known about them: labels, features, comparisons, images, and the source.
+    """Objects with their labels, features, comparisons, images, and the source of the data.
 
-    What a data set does not have is None or empty. Arrays are read-only.
+    Missing parts are None or empty. Arrays are read-only.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Dataset:
     objects : tuple of str
         N different names.
     source, terms : str
-        Where the data come from, with the citation, and the terms of use as the source states them.
+        Origin of the data with the citation, and the terms of use as the source states them.
     labels : ndarray of shape (N,) or None
         Class codes 0 to K − 1.
     label_names : tuple of str
@@ -58,18 +58,18 @@ class Dataset:
     features : ndarray or scipy.sparse.csr_matrix of shape (N, d), or None
         Feature values.
     feature_names : tuple of str
-        Names of the d features, where they have some.
+        Names of the d features, if they have names.
     comparisons : ndarray of shape (m, 3) or None
-        Object numbers, one response per row, read as `kind` says.
+        Object numbers, one response per row, with the meaning given by `kind`.
     kind : {"triplets", "central", "odd-one-out"} or None
-        "triplets": row (i, j, k) says that i is closer to j than to k; "central" and "odd-one-out": the first
+        "triplets": row (i, j, k) means that i is closer to j than to k; "central" and "odd-one-out": the first
         object of a row was chosen among the three.
     respondents : ndarray of shape (m,) or None
-        Who gave each response.
+        Person who gave each response.
     images : ndarray, tuple of str, or None
         One image per object: an array, or paths.
     extra : dict
-        What only this data set has.
+        Further data that only this data set has.
 
     Examples
     --------
@@ -186,17 +186,17 @@ def _thumbnails(images):
 def load_dataset(name: str, collection: str | None = None, download: bool = True, progress: bool = False) -> Dataset:
     """Load a data set by its name.
 
-    The files are looked for in the folder that the environment variable `COMPARISON_HC_DATA` names, then in the
-    cache; if they are in neither, the original is downloaded, verified by its SHA-256 and converted. "animals",
+    The function searches for the files in the folder that the environment variable `COMPARISON_HC_DATA` names, then in
+    the cache. If they are in neither, it downloads the original, verifies its SHA-256 and converts it. "animals",
     "digits", "iris" and "wine" need no files.
 
     Parameters
     ----------
     name : {"animals", "car", "food", "material", "music", "things", "nature", "vogue", "zoo", "glass", "newsgroups", \
             "mnist", "mnist-tsne", "omniglot", "cifar10", "digits", "iris", "wine"}
-        Which data set; `list_datasets` describes them.
+        Name of the data set; `list_datasets` describes them.
     collection : {"T_ALL_REDUCED", "T_ALL", "ALL_REDUCED", "ALL", "survey"}, optional
-        For "car" only: which of its files of responses. The default is "T_ALL_REDUCED".
+        File of responses, for "car" only. The default is "T_ALL_REDUCED".
     download : bool, default True
         Whether an original that is not on this machine may be downloaded.
     progress : bool, default False
@@ -210,9 +210,9 @@ def load_dataset(name: str, collection: str | None = None, download: bool = True
     Raises
     ------
     InputError
-        For an unknown name or collection, and for a file that cannot be read or has been changed.
+        If the name or the collection is unknown, or a file cannot be read or was changed.
     DatasetNotFoundError
-        If the files are not on this machine and cannot be downloaded; it is a `FileNotFoundError`, too.
+        If the files are not on this machine and cannot be downloaded; a subclass of `FileNotFoundError`.
 
     Examples
     --------

@@ -33,7 +33,7 @@ __all__ = ['ComparisonHC', 'ComparisonClustering']
 
 # %% ../nbs/evaluation/51_estimators.ipynb #745782d2
 def _as_similarity(X, kind):
-    "A matrix of similarities, for one of distances; an oracle as it is. Warns of distances that pass for similarities."
+    "Similarities, converted from distances if needed; an oracle is returned unchanged. Warns of likely distances."
     check_choice(kind, "kind", ("similarity", "distance"))
     if callable(X) or isinstance(X, Comparisons):
         return X
@@ -50,28 +50,28 @@ class ComparisonHC(_FittedHierarchy, ClusterMixin, BaseEstimator):
     Parameters
     ----------
     linkage : str, default "auto"
-        The method. "auto" takes the simplest method that is not surely worse than the best at predicting held-out
-        comparisons (`choose_method`), and "4-al" where `initial`, `self_pairs` or `n_comparisons` is given.
-        "4-al" and "4k-al" are average linkage on quadruplets, directly and through a kernel, and take
-        triplets, too; "3-al" and "3k-al" are the same for triplets alone. "points-al" and "additive-al" are average
-        linkage on points and on an additive tree; "t-ste-al", "forte-al" and "soe-al" are that of other embeddings.
-        Behind these names "-refined" may follow: the tree is then improved, branch by branch. "4k-al-active",
-        "3k-al-active", "single" and "complete" are active: they ask an oracle.
+        The method. "auto" chooses the simplest method that is not clearly worse than the best at predicting held-out
+        comparisons (`choose_method`); with `initial`, `self_pairs` or `n_comparisons` it is "4-al". "4-al" and "4k-al"
+        are average linkage on quadruplets, directly and through a kernel, and also accept triplets; "3-al" and "3k-al"
+        accept only triplets. "points-al" and "additive-al" are average linkage on points and on an additive tree;
+        "t-ste-al", "forte-al" and "soe-al" use other embeddings. The ending "-refined" after one of these names means
+        that the tree is then improved, branch by branch. "4k-al-active", "3k-al-active", "single" and "complete" are
+        active methods, which ask an oracle.
     n_clusters : int, optional
         Number of clusters in `labels_`, from 1 to the number of leaves. By default there is only the hierarchy.
         Clusters are those that the comparisons support (`evaluation.evidence_cut`, with "auto"
         `evaluation.choose_clusters`); `dendrogram_.cut` cuts by merge order, and so do active methods.
     initial : list of list of int, or array_like of shape (n_objects,), optional
-        Initial clusters as lists of objects or as labels, for "4-al" and "3-al". By default every object is alone.
+        Initial clusters as lists of objects or as labels, for "4-al" and "3-al". By default every object is a cluster.
     self_pairs : bool, optional
         Whether every pair {i, i} is more similar than all other pairs, for "4k-al", "3k-al" and "3k-al-active". The
-        default is True; False is the formula of the paper, which finds less from few comparisons.
+        default is True; False is the formula of the paper, which recovers less from few comparisons.
     n_comparisons : int, optional
         Number of queries of "4k-al-active" and "3k-al-active". The default is the square of the number of objects.
     rng : int or numpy.random.Generator, default 0
         Seed or generator of active methods, of random starts, and of the splits of "auto".
     kind : {"similarity", "distance"}, default "similarity"
-        What the matrix holds from which an active method gets its answers.
+        Content of the matrix that answers the queries of an active method.
 
     Attributes
     ----------
@@ -86,21 +86,21 @@ class ComparisonHC(_FittedHierarchy, ClusterMixin, BaseEstimator):
     n_leaves_, n_objects_ : int
         Numbers of leaves (initial clusters) and of objects.
     n_questions_ : int or None
-        How many queries an active method asked.
+        Number of queries of an active method.
     names_ : tuple of str
         Names of the objects, in the order of `labels_`.
     choice_ : Choice
-        With "auto": which method was chosen, and why.
+        With "auto", the chosen method and the reason.
     partition_ : ClusterChoice
-        With `n_clusters`, of a passive method: where `labels_` come from, and what else was compared.
+        With `n_clusters` and a passive method, the origin of `labels_` and the other candidates.
 
     See Also
     --------
     ComparisonClustering : Flat clusters, with the number of clusters estimated.
     comparison_hc.plot_dendrogram : Draw the hierarchy with Matplotlib, as the method `plot` does.
-    comparison_hc.save_result : Write a page, a picture, Newick, CSV or JSON.
-    comparison_hc.bootstrap_support : How surely each branch comes back.
-    comparison_hc.compare_methods : Which method predicts held-out comparisons best.
+    comparison_hc.save_result : Write a report, a picture, Newick, CSV or JSON.
+    comparison_hc.bootstrap_support : Measure how often each branch occurs in trees from resampled answers.
+    comparison_hc.compare_methods : Compare how well methods predict held-out comparisons.
     comparison_hc.methods.methods : The table of methods.
 
     References
@@ -142,11 +142,11 @@ class ComparisonHC(_FittedHierarchy, ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : Triplets, Quadruplets, DataFrame or array_like of shape (m, 3) or (m, 4), oracle, or array_like (N, N)
-            Comparisons, of names or numbers, for a passive method: a triplet (i, j, k) says that i is closer to j than
+            Comparisons, of names or numbers, for a passive method: a triplet (i, j, k) means that i is closer to j than
             to k, a quadruplet (i, j, k, l) that i and j are closer than k and l. For an active method, an oracle or a
             similarity matrix that answers its queries.
         y : array_like of shape (m,), optional
-            Responses in cblearn's form, True or 1 for a comparison as it is, False or −1 for the reverse. Anything
+            Responses in cblearn's form, True or 1 for a comparison as given, False or −1 for the reverse. Anything
             else is ignored, as in scikit-learn.
 
         Returns
@@ -157,15 +157,15 @@ class ComparisonHC(_FittedHierarchy, ClusterMixin, BaseEstimator):
         Raises
         ------
         InputError
-            For parameters or comparisons that break a rule.
+            If a parameter or a comparison is invalid.
 
         Warns
         -----
         DisconnectedWarning
-            If the comparisons, without initial clusters, leave the objects in groups that nothing compares.
+            If no comparison links some groups of objects and no initial clusters are given.
         """
         linkage, of_evidence = self._settled_linkage()
-        for name in ("choice_", "partition_"):  # of a fit before
+        for name in ("choice_", "partition_"):  # of an earlier fit
             vars(self).pop(name, None)
         passive = of_evidence or methods[linkage].passive
         X = apply_responses(X, y) if passive else _as_similarity(X, self.kind)
@@ -199,7 +199,7 @@ class ComparisonHC(_FittedHierarchy, ClusterMixin, BaseEstimator):
         return self
 
     def _partition(self, answers, linkage):
-        "The clusters that the comparisons support: of cuts of the tree, or with linkage=auto of all candidates."
+        "The best supported clusters among the cuts of the tree, or with linkage=auto among all candidates."
         from comparison_hc.evaluation.cluster_choice import choice_of_cut, choose_clusters
 
         if linkage == "auto":
@@ -207,7 +207,7 @@ class ComparisonHC(_FittedHierarchy, ClusterMixin, BaseEstimator):
         return choice_of_cut(self.dendrogram_, answers, self.n_clusters)
 
     def _settled_linkage(self):
-        "(name, whether it is `auto` or another name that `methods` does not have); options of some methods settle it."
+        "(name, whether it is `auto` or another name that is not in `methods`); some options change `auto` to `4-al`."
         name, options = self.linkage, ("initial", "self_pairs", "n_comparisons")
         special = [option for option in options if getattr(self, option) is not None]
         if isinstance(name, str) and name == "auto":
@@ -223,10 +223,10 @@ class ComparisonHC(_FittedHierarchy, ClusterMixin, BaseEstimator):
 
 # %% ../nbs/evaluation/51_estimators.ipynb #flatcluster1
 class ComparisonClustering(ClusterMixin, BaseEstimator):
-    """Flat clustering from triplets or quadruplets, with the number of clusters if none is given.
+    """Flat clustering from triplets or quadruplets, with a given or an estimated number of clusters.
 
-    The comparisons become a similarity matrix, a semidefinite program (SDP) finds the partition, and SPUR chooses
-    the number of clusters.
+    The comparisons are converted to a similarity matrix, a semidefinite program (SDP) finds the partition, and SPUR
+    chooses the number of clusters if none is given.
 
     Parameters
     ----------
@@ -235,11 +235,11 @@ class ComparisonClustering(ClusterMixin, BaseEstimator):
     n_clusters : int, optional
         Number of clusters, from 1 to the number of objects. By default SPUR chooses it.
     rounding : {"k-means", "spectral"}, default "k-means"
-        How a solution that is not a partition becomes one.
+        Method that converts a solution to a partition if it is not one.
     tol : float, default 1e-3
-        Relative duality gap where an SDP has to be solved by iteration.
+        Relative duality gap at which the iteration for an SDP stops.
     max_iter : int, default 2000
-        Iterations of an SDP before a `NotConvergedWarning`.
+        Largest number of iterations for an SDP; a `NotConvergedWarning` is issued if they do not suffice.
     rng : int or numpy.random.Generator, default 0
         Seed or generator.
     progress : callable, optional
@@ -254,7 +254,7 @@ class ComparisonClustering(ClusterMixin, BaseEstimator):
     similarity_ : ndarray of shape (N, N), N objects
         The similarity matrix.
     certificate_ : Certificate or None
-        The proof that the partition is optimal, where there is one.
+        The proof that the partition is optimal, if there is one.
     result_ : SpurResult or SDPSolution
         The result of SPUR, or of the SDP with `n_clusters` given.
     components_ : ndarray of shape (N,), N objects
@@ -266,8 +266,8 @@ class ComparisonClustering(ClusterMixin, BaseEstimator):
     --------
     ComparisonHC : Hierarchies.
     comparison_hc.evaluation.choose_clusters : Clusters of several methods, compared by the evidence of the answers.
-    comparison_hc.save_result : Write a page, a picture, CSV or JSON.
-    comparison_hc.compare_methods : Which method of trees predicts held-out comparisons best.
+    comparison_hc.save_result : Write a report, a picture, CSV or JSON.
+    comparison_hc.compare_methods : Compare how well methods of trees predict held-out comparisons.
 
     References
     ----------
@@ -302,7 +302,7 @@ class ComparisonClustering(ClusterMixin, BaseEstimator):
         X : Triplets, Quadruplets, DataFrame or array_like of shape (m, 3) or (m, 4)
             Comparisons, of names or numbers.
         y : array_like of shape (m,), optional
-            Responses in cblearn's form, True or 1 for a comparison as it is, False or −1 for the reverse. Anything
+            Responses in cblearn's form, True or 1 for a comparison as given, False or −1 for the reverse. Anything
             else is ignored, as in scikit-learn.
 
         Returns
@@ -313,14 +313,14 @@ class ComparisonClustering(ClusterMixin, BaseEstimator):
         Raises
         ------
         InputError
-            For parameters or comparisons that break a rule.
+            If a parameter or a comparison is invalid.
 
         Warns
         -----
         DisconnectedWarning
-            If the comparisons leave the objects in groups that nothing compares.
+            If no comparison links some groups of objects.
         NotConvergedWarning
-            If an SDP used up its iterations.
+            If the iteration for an SDP did not converge.
         """
         from comparison_hc.flat import similarity
 
@@ -348,7 +348,7 @@ class ComparisonClustering(ClusterMixin, BaseEstimator):
         iterations = count(1)
 
         def report(*_):
-            done = next(iterations)  # how many there will be is not known; 300 is typical
+            done = next(iterations)  # the total number is not known in advance; 300 is typical
             self.progress(100 * done // (done + 300), 100)
 
         options = dict(tol=self.tol, max_iter=self.max_iter, rng=self.rng, progress=self.progress and report)

@@ -386,7 +386,7 @@ def test_odd_values_are_taken_or_refused_in_one_line(name, request):
         ),
         (lambda: check_similarity([[0, NAN], [NAN, 0]]), "finite off the diagonal, but entry (0, 1) is not; got nan"),
         (lambda: check_similarity([[0, 1], [1, 0]], n_objects=3), "similarity must be of shape (3, 3)"),
-        (lambda: check_labels([0, 1, 0], 4), "labels must be of length 4, one label an object"),
+        (lambda: check_labels([0, 1, 0], 4), "labels must be of length 4, one label per object"),
         (lambda: check_labels(["a", None]), "labels must be free of missing values"),
         (lambda: check_names(["a", "b", "a"]), "names must be distinct; got 'a'"),
         (lambda: as_rng(-1), "rng must be a non-negative integer seed, a numpy.random.Generator or None; got -1"),

@@ -12,7 +12,7 @@ def check_partition(initial, n_objects):
     "Initial clusters as tuples of objects; given as labels, in the order of the labels."
     if initial is None:
         return tuple((i,) for i in range(n_objects))
-    rule = f"a partition of the objects 0 to {n_objects - 1} into non-empty lists, or one label an object"
+    rule = f"a partition of the objects 0 to {n_objects - 1} into non-empty lists, or one label per object"
     sequence = np.iterable(initial) and not isinstance(initial, (str, bytes, dict, set))
     require(sequence and np.ndim(getattr(initial, "columns", 0)) == 0, "initial", rule, initial)
     require(not np.ma.is_masked(initial), "initial", f"{rule}, none of them masked", initial)

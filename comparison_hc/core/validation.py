@@ -199,7 +199,7 @@ def check_labels(labels, n_objects=None, argument="labels") -> np.ndarray:
     dtype = None if hasattr(labels, "dtype") else object  # NumPy would make one text of 1 and "1" and of nothing
     array = as_array(labels, argument, "a sequence of labels", dtype)
     require(array.ndim == 1 and len(array) > 0, argument, "a non-empty one-dimensional sequence", array)
-    rule = f"of length {n_objects}, one label an object"
+    rule = f"of length {n_objects}, one label per object"
     require(n_objects is None or len(array) == n_objects, argument, rule, array)
     if array.dtype.kind in "iu":  # nothing is missing, and pandas need not be loaded
         _, first, place = np.unique(array, return_index=True, return_inverse=True)

@@ -62,7 +62,7 @@ def cluster_matrix(labels: ArrayLike) -> NDArray[np.float64]:
 
 # %% ../../nbs/flat/23_certificate.ipynb #floating-point-blocks
 class PartitionKKT:
-    "KKT system of a partition of S: the block row sums that Γ must have, and three ways to have them."
+    "KKT system of a partition of S, with the required block row sums of Γ and three ways to obtain them."
 
     def __init__(self, S, labels):
         self.S, self.labels, self.n, self.k = S, labels, len(S), labels.max() + 1
@@ -79,11 +79,11 @@ class PartitionKKT:
         self.rounding = 8 * (self.n + 8) * np.finfo(float).eps * max(np.abs(S).max(), np.finfo(float).tiny)
 
     def row_sums(self, lam):
-        "Step 4."
+        "Block row sums of Γ at λ (step 4)."
         return np.where(self.other, self.at_zero - lam * self.slope, 0)
 
     def max_lambda(self):
-        "The largest λ at which no row sum is negative, minus what rounding can hide; ∞ for one cluster."
+        "The largest λ at which no row sum is negative, minus a bound of the rounding errors; ∞ for one cluster."
         return np.min((self.at_zero - self.sizes * self.rounding) / self.slope, where=self.other, initial=np.inf)
 
     def additive(self, r):
@@ -97,7 +97,7 @@ class PartitionKKT:
         return r / np.sqrt(np.where(totals > 0, totals, np.inf))[self.labels]
 
     def with_row_sums(self, G, r):
-        "The non-negative guess G with block row sums r, in place: excess is scaled down, the rest added."
+        "Change the non-negative guess G in place so that it has the block row sums r."
         G *= self.other[:, self.labels]
         sums = G @ self.Z
         keep = (np.divide(r, sums, out=np.ones_like(r), where=sums > r) * (1 - 1e-10))[:, self.labels]
@@ -108,7 +108,7 @@ class PartitionKKT:
 
 # %% ../../nbs/flat/23_certificate.ipynb #floating-point-lanczos
 def lanczos(A, m, otherwise, **options):
-    "SciPy's `eigsh`; `otherwise()` where it fails, as for zeros or a very low rank."
+    "The result of SciPy's `eigsh`, or of `otherwise()` if it fails, as for zeros or a very low rank."
     from scipy.sparse.linalg import ArpackError, eigsh
 
     try:
@@ -118,7 +118,7 @@ def lanczos(A, m, otherwise, **options):
 
 
 def top_eigenvalue(A, dense=400):
-    "(Largest eigenvalue, its uncertainty); proves nothing."
+    "Estimates (not proved) of the largest eigenvalue and of its uncertainty."
     exact = lambda: np.linalg.eigvalsh(A)[-1:]
     if len(A) <= dense:
         return float(exact()[0]), 1e-10 * np.linalg.norm(A)
@@ -154,7 +154,7 @@ def project_out_blocks(kkt, M, rows=512):
 
 # %% ../../nbs/flat/23_certificate.ipynb #floating-point-dual
 class DualCertificate:
-    "One way to choose Γ for a partition, and the λ at which it proves the partition optimal."
+    "One form of Γ for a partition, and the search for the λ at which it proves the partition optimal."
 
     def __init__(self, kkt, form, guess=None):
         self.kkt, self.form, self.guess = kkt, form, guess
@@ -193,7 +193,7 @@ class DualCertificate:
         return value, unsure + 4 * self.kkt.n * self.kkt.rounding
 
     def proves(self, lam):
-        "Whether λ, with its Γ, is proved to satisfy the KKT system strictly."
+        "Whether it is proved that λ and its Γ satisfy the KKT system strictly."
         if not (np.isfinite(lam) and lam <= self.limit):
             return False
         M = self.S_plus_gamma(lam)
@@ -207,7 +207,7 @@ class DualCertificate:
         return positive_definite(M, rounding)
 
     def first_certified(self, lam, base, attempts=8):
-        "The smallest λ found that is proved, or None; starts at λ, or at what the additive Γ needs."
+        "The smallest proved λ found, or None; the search starts at λ, or at the eigenvalue for the additive Γ."
         widen = 1
         if self.form == "additive":
             value, unsure = base
@@ -227,7 +227,7 @@ class DualCertificate:
         return None
 
     def extend_interval(self, low, high, lam, base):
-        "The proved interval (empty where low > high), extended by what this form proves."
+        "The proved interval (empty if low > high), extended by the proofs of this form."
         if self.kkt.k == self.kkt.n:
             return -np.inf, self.limit
         if low > high:
@@ -239,7 +239,7 @@ class DualCertificate:
         elif lam is not None and lam < low and self.proves(lam):
             low = lam
         if self.kkt.k == 1:
-            return low, np.inf  # no Γ: what holds at λ holds above
+            return low, np.inf  # without Γ, a proof at λ is a proof for every larger λ
         for point in (self.limit, lam, (low + self.limit) / 2):
             if point is not None and point > high and self.proves(point):
                 return low, point
@@ -251,10 +251,10 @@ _FORMS = ("additive", "rank-one")
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """What is proved about a partition.
+    """Interval of λ for which a partition is proved to be optimal.
 
-    For every λ of the interval, its matrix X* is the only optimum of SDP-λ; if the interval is not empty, X* is also
-    the only optimum of SDP-k.
+    For every λ of the interval, the matrix X* of the partition is the only optimum of SDP-λ. If the interval is not
+    empty, X* is also the only optimum of SDP-k.
 
     Attributes
     ----------
@@ -290,7 +290,7 @@ class Certificate:
 
     @property
     def holds(self) -> bool:
-        "Whether anything is proved."
+        "Whether the proved interval is not empty."
         return self.form is not None
 
     @property
@@ -323,7 +323,7 @@ def certify(
 ) -> Certificate:
     """Prove that a partition is the unique optimum of SDP-λ for an interval of λ.
 
-    Rounding can cost a proof and never make one. "Nothing proved" does not mean "not optimal".
+    Rounding errors can prevent a proof but cannot produce a false one. "Nothing proved" does not mean "not optimal".
 
     Parameters
     ----------
@@ -334,7 +334,7 @@ def certify(
     form : {"additive", "rank-one"}, optional
         How to choose the dual matrix Γ; by default both are tried.
     dual : array-like of shape (n, n), optional
-        A guess of Γ, for example of an iteration; tried last.
+        A guess of Γ, for example from an iteration; tried last.
     lam : float, optional
         A λ that the interval should contain.
 

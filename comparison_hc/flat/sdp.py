@@ -40,7 +40,7 @@ def sdp_reference(
 ) -> tuple[NDArray[np.float64], float]:
     """Solve SDP-k or SDP-λ by a general solver (cvxpy), exactly as they are written.
 
-    Slow: a reference for tests, up to n = 80 or so.
+    The solver is slow and serves as a reference for tests, up to about n = 80.
 
     Parameters
     ----------
@@ -51,8 +51,8 @@ def sdp_reference(
     lam : float > 0, optional
         Penalty λ of the trace, for SDP-λ; exactly one of the two is required.
     first_order : bool, default=False
-        Whether to use a first-order method (for some hundreds of objects, error about 1e-5) instead of an
-        interior-point method.
+        Whether to use a first-order method (for a few hundred objects, with an error of about 1e-5) instead of
+        an interior-point method.
 
     Returns
     -------
@@ -108,7 +108,7 @@ def sdp_reference(
 # %% ../../nbs/flat/22_sdp.ipynb #88211435
 @dataclass(frozen=True, eq=False)
 class SDPSolution:
-    """A feasible matrix X of SDP-k or SDP-λ, and how good it is proved to be.
+    """A feasible matrix X of SDP-k or SDP-λ, with a proved upper bound of the optimum.
 
     Attributes
     ----------
@@ -127,7 +127,7 @@ class SDPSolution:
     labels : ndarray of shape (n,) or None
         The partition, if X is one.
     certificate : Certificate or None
-        Of the partition that was tried last, proved or not.
+        Certificate of the partition that was tried last, whether or not it holds.
     n_iter : int
         Number of iterations.
     converged : bool
@@ -245,7 +245,8 @@ def sdp_k(
 ) -> SDPSolution:
     """Solve SDP-k: max ⟨S, X⟩ over X ⪰ 0, X ≥ 0, X1 = 1, tr X = k.
 
-    A candidate partition is certified if possible; else the alternating direction method of multipliers (ADMM) runs.
+    A candidate partition is certified if possible. Otherwise the alternating direction method of multipliers (ADMM)
+    runs.
 
     Parameters
     ----------
@@ -313,7 +314,8 @@ def sdp_lambda(
 ) -> SDPSolution:
     """Solve SDP-λ: max ⟨S, X⟩ − λ tr X over X ⪰ 0, X ≥ 0, X1 = 1.
 
-    Candidate partitions are certified if possible; else the alternating direction method of multipliers (ADMM) runs.
+    A candidate partition is certified if possible. Otherwise the alternating direction method of multipliers (ADMM)
+    runs.
 
     Parameters
     ----------

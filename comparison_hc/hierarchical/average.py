@@ -20,7 +20,7 @@ from ._linkage_state import FullRanking, LinkageState, SparseWins
 
 # %% ../../nbs/hierarchical/13_average.ipynb #merge-links-of-votes
 def _merge_by_score(wins, cluster, progress=None, sizes=None):
-    "Algorithm 1 of F19 with the score of eq. 5: merge the link of highest score, and repeat."
+    "Merge the link of highest score (eq. 5) again and again: algorithm 1 of Ghoshdastidar et al. (2019)."
     state, merges = LinkageState(wins, cluster, sizes), []
     n_initial = len(state.size)
     for n_clusters in range(n_initial, 1, -1):
@@ -56,7 +56,7 @@ def quadruplet_average_linkage(
     initial : array-like of shape (N,) or sequence of lists, optional
         Initial clusters as labels or as lists of objects; by default every object is a cluster.
     n_objects : int, optional
-        N; by default as the answers say.
+        Number of objects N; by default inferred from the answers.
     progress : callable, optional
         Called with (merges done, merges in all).
     weights : array-like of shape (m,), optional

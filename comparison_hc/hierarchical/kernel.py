@@ -36,7 +36,7 @@ def kernel_passive(
     self_pairs : bool, default False
         Whether every {i, i} is a pair that beats every reference, as in the authors' code: adds 2·AddS-4.
     n_objects : int, optional
-        N; by default as the answers say.
+        Number of objects N; by default inferred from the answers.
     progress : callable, optional
         Called with (landmarks done, N).
 
@@ -134,11 +134,11 @@ def kernel_active(
     rng : int or numpy.random.Generator, optional
         Seed or generator that draws references and landmarks.
     references : array-like of shape (R, 2), optional
-        The references themselves.
+        Fixed references instead of drawn ones.
     landmarks : array-like of int, optional
-        The landmarks themselves, for all references.
+        Fixed landmarks for all references instead of drawn ones.
     n_comparisons : int, optional
-        Ask exactly so many queries, if the draw allows; sets q and the number of references.
+        Exact number of queries to ask, if the draw allows it; determines q and the number of references.
     shared_landmarks : bool, default False
         Whether all references share landmarks, as in the printed equation 2, or each draws its own.
 

@@ -96,7 +96,7 @@ class _Tournaments:
         self.merged_by = []  # the pair that represents each merge
 
     def ask(self, k, a, b):
-        "Is k more similar to a than to b? Vectors of slots."
+        "Ask whether k is more similar to a than to b, for vectors of slots."
         self.n_asked += len(k)
         return ask_pairs(self.pairs[self.representative[k, a]], self.pairs[self.representative[k, b]], self.rng)
 
