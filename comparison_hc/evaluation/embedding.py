@@ -97,24 +97,24 @@ def _forte_loss(gram, pairs):
 # %% ../../nbs/evaluation/55_embedding.ipynb #4ae75d6a
 @dataclass(frozen=True, eq=False, repr=False)
 class Embedding:
-    """Points for objects, and how they were found.
+    """Points of the objects, with the outcome of the optimisation.
 
     Attributes
     ----------
     points : ndarray of shape (N, d)
         Centred and read-only.
     loss : float
-        Mean of −ln P(triplet); a coin toss has ln 2.
+        Mean of −ln P(triplet); ln 2 if every answer has probability ½.
     n_iterations : int
         Iterations of the best start.
     converged : bool
         Whether the best start met its tolerance.
     reason : str
-        Why the optimiser stopped.
+        Reason why the optimiser stopped.
     method : str
         "t-STE" or "FORTE".
     start_losses : tuple of float
-        The loss that each random start ended with.
+        Final loss of each random start.
     names : tuple of str or None
         Names of the objects.
     """
@@ -147,7 +147,7 @@ def _check_task(triplets, n_components, n_starts, max_iter, n_objects, as_of_kin
     "(`Triplets`, d)."
     triplets = as_of_kind(triplets, n_objects, weighted=True)
     unseen = np.flatnonzero(bincount(triplets.array.ravel(), minlength=triplets.n_objects) == 0)
-    rule = "about every object at least once (nothing would place the others)"
+    rule = "about every object at least once (the positions of the others would be arbitrary)"
     require(len(unseen) == 0, "triplets", rule, f"none about {unseen[:5].tolist()}" + " …" * (len(unseen) > 5))
     for value, name in ((n_starts, "n_starts"), (max_iter, "max_iter")):
         check_integer(value, name, 1, 2**31)
@@ -155,7 +155,7 @@ def _check_task(triplets, n_components, n_starts, max_iter, n_objects, as_of_kin
 
 
 def _spectral_start(pairs, shape):
-    "Leading eigenvectors of the centred shares of comparisons that each pair wins: a start without chance, (N, d)."
+    "Deterministic start (N, d): leading eigenvectors of the centred matrix of net shares of comparisons won."
     from scipy.linalg import eigh
 
     n, d = shape
@@ -207,28 +207,28 @@ def t_ste(
     rng : int or numpy.random.Generator, default 0
         Seed or generator.
     n_objects : int, optional
-        N; by default one more than the largest object number.
+        Number of objects N; by default one more than the largest object number.
     ridge : float, default 0.0
         Penalty, at least 0: `ridge` times the sum of squared coordinates is added to the sum of −ln P. It keeps
-        points together that few comparisons are about.
+        objects with few comparisons near the others.
     start : {"random", "spectral"}, default "random"
-        With "spectral" there is one start, the leading eigenvectors of the matrix that says how often each pair is
+        With "spectral" there is one start, the leading eigenvectors of a matrix that counts how often each pair is
         the closer one; `n_starts` and `rng` are then not used.
 
     Returns
     -------
     Embedding
-        The points, and how they were found.
+        The points, with the outcome of the optimisation.
 
     Raises
     ------
     InputError
-        For triplets or options that break a rule.
+        If the comparisons or the options are invalid.
 
     Warns
     -----
     NotConvergedWarning
-        If the best start used up its iterations.
+        If the best start did not converge within `max_iter` iterations.
 
     References
     ----------
@@ -293,26 +293,26 @@ def forte(
     max_iter : int, default 1000
         Projected gradient steps per start.
     tol : float, default 1e-3
-        Stop when ten steps together lower the loss by no more than this.
+        The iteration stops when ten steps together decrease the loss by at most this value.
     rng : int or numpy.random.Generator, default 0
         Seed or generator.
     n_objects : int, optional
-        N; by default one more than the largest object number.
+        Number of objects N; by default one more than the largest object number.
 
     Returns
     -------
     Embedding
-        The points, and how they were found.
+        The points, with the outcome of the optimisation.
 
     Raises
     ------
     InputError
-        For triplets or options that break a rule.
+        If the triplets or the options are invalid.
 
     Warns
     -----
     NotConvergedWarning
-        If the best start used up its steps.
+        If the best start did not converge within `max_iter` steps.
 
     References
     ----------
@@ -374,7 +374,7 @@ def _nearest_points(gram, d):
 
 # %% ../../nbs/evaluation/55_embedding.ipynb #fdeb2b9e
 def triplet_error(points: Embedding | ArrayLike, triplets: Triplets | ArrayLike) -> float:
-    """Return the share of the triplets (i, j, k) whose point i is no closer to j than to k.
+    """Return the share of the triplets (i, j, k) for which the point of i is not closer to that of j than to that of k.
 
     Parameters
     ----------
@@ -391,7 +391,7 @@ def triplet_error(points: Embedding | ArrayLike, triplets: Triplets | ArrayLike)
     Raises
     ------
     InputError
-        For points or triplets that break a rule.
+        If the points or the triplets are invalid.
 
     Examples
     --------
@@ -417,7 +417,7 @@ def _as_points(points):
 
 # %% ../../nbs/evaluation/55_embedding.ipynb #b15d53c5
 def cosine_similarity(points: Embedding | ArrayLike) -> np.ndarray:
-    "(N, N) cosines, rounded to 12 digits so that equal points have equal ones; 0 for a row of zeros (F19, app. B.2)."
+    "(N, N) cosines, rounded to 12 digits, so equal points have equal cosines; 0 for a row of zeros."
     X = _as_points(points)
     X = X / np.maximum(np.abs(X).max(axis=1, keepdims=True), np.finfo(float).tiny)  # no overflow in the norm
     length = np.linalg.norm(X, axis=1, keepdims=True)
@@ -436,7 +436,7 @@ def embedding_average_linkage(
     points : Embedding or array_like of shape (N, d)
         Points.
     metric : {"cosine", "euclidean"}, default "cosine"
-        The paper takes the cosine.
+        Similarity or distance of two points; the paper uses the cosine.
     names : sequence of str, optional
         N names; by default those of the `Embedding`.
 
@@ -448,7 +448,7 @@ def embedding_average_linkage(
     Raises
     ------
     InputError
-        For points, a metric or names that break a rule.
+        If the points, the metric or the names are invalid.
 
     References
     ----------
