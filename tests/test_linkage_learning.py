@@ -98,7 +98,7 @@ def test_rivals_and_gains_by_definition(losses):
     assert (found.verdict == "better") == (low > 0) and (found.verdict == "worse") == (high < 0)
     said = " ".join(found.sentences())
     assert ("95% interval" in said) == given_ == ("without an interval" not in said)
-    assert ("There is an interval only where the two differ on at least 10 tasks" in said) == (not given_)
+    assert ("An interval is given only if at least 10 gains differ from 0" in said) == (not given_)
     assert f"{T} tasks" in found.sentences()[0] and len(found.table()) == 5
 
 

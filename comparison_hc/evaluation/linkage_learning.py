@@ -61,7 +61,7 @@ FEWEST_DIFFERENT = 10  # tasks on which the two linkages differ: with fewer ther
 
 @dataclass(frozen=True)
 class LeaveOneTaskOut:
-    """Losses of every task with what the other tasks taught, and with fixed linkages.
+    """Losses of every task with the parameter learned from the other tasks, and with fixed linkages.
 
     Attributes
     ----------
@@ -83,7 +83,7 @@ class LeaveOneTaskOut:
         require(
             isinstance(self.fixed, dict) and self.fixed, "fixed", "a dict of at least one fixed linkage", self.fixed
         )
-        rule = "one number in [0, 1] a task, for at least two tasks"
+        rule = "one number in [0, 1] per task, for at least two tasks"
         for losses in (self.learned, *self.fixed.values()):
             values = as_array(losses, "the losses", rule)
             fits = values.shape == (len(self.tasks),) and len(values) >= 2 and values.dtype.kind in "fiu"
@@ -91,7 +91,7 @@ class LeaveOneTaskOut:
 
     @property
     def baselines(self) -> tuple[str, ...]:
-        "For every task the fixed linkage that is best on the other tasks; the first of several."
+        "For every task the fixed linkage that is best on the other tasks, the first if several are."
         names, losses = list(self.fixed), np.array(list(self.fixed.values()))
         scale = 1e-12  # sums in another order differ by less, losses by more
         others = np.round((losses.sum(axis=1, keepdims=True) - losses) / scale) * scale
@@ -99,7 +99,7 @@ class LeaveOneTaskOut:
 
     @property
     def gains(self) -> np.ndarray:
-        "(T,) loss of the baseline minus loss of what was learned."
+        "(T,) loss of the baseline minus loss of the learned linkage."
         return np.array([self.fixed[name][t] for t, name in enumerate(self.baselines)]) - np.array(self.learned)
 
     @property
@@ -110,7 +110,7 @@ class LeaveOneTaskOut:
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
         """An approximate interval for the expected gain, which allows for the overlap of training sets.
 
-        Its ends are NaN unless the gains differ, and are not 0 on at least 10 tasks.
+        Its ends are NaN if all gains are equal or fewer than 10 gains differ from 0.
 
         """
         T, error = len(self.tasks), error_of_each(confidence, 1)
@@ -125,7 +125,7 @@ class LeaveOneTaskOut:
         return "without an interval" if np.isnan(low) else f"95% interval {100 * low:+.1f} to {100 * high:+.1f}"
 
     def table(self) -> DataFrame:
-        "Average losses of what was learned, of the baselines and of every fixed linkage, on held-out tasks."
+        "Average losses of the learned linkage, of the baselines and of every fixed linkage, on held-out tasks."
         import pandas as pd
 
         rows = {"learned from the other tasks": self.learned}
@@ -135,12 +135,12 @@ class LeaveOneTaskOut:
 
     @property
     def verdict(self) -> str:
-        '"better", "worse" or "open": where the interval lies.'
+        '"better" if the interval is above 0, "worse" if it is below 0, "open" otherwise.'
         low, high = self.interval()
         return "better" if low > 0 else "worse" if high < 0 else "open"
 
     def sentences(self) -> list[str]:
-        "What was found, in words."
+        "The result in sentences."
         T, between, baselines = len(self.tasks), self.interval_words(), self.baselines
         usual = max(self.fixed, key=lambda name: (baselines.count(name), name == baselines[0]))
         counts = [int(np.sum(np.sign(np.round(self.gains, 12)) == sign)) for sign in (1, -1, 0)]
@@ -154,12 +154,14 @@ class LeaveOneTaskOut:
             {
                 "better": "So on such tasks the learned linkage is better than the best fixed one.",
                 "worse": f"So on such tasks the learned linkage is worse: use the fixed one, {usual}.",
-                "open": f"That learning helps is not shown: the simpler choice is the fixed one, {usual}.",
+                "open": f"A gain from learning is not shown. The simpler choice is the fixed linkage, {usual}.",
             }[self.verdict],
         ]
         if np.isnan(self.interval()[0]):
-            rule = f"differ on at least {FEWEST_DIFFERENT} tasks, and not all by the same: it would promise too much"
-            lines.append(f"There is an interval only where the two {rule}.")
+            lines.append(
+                f"An interval is given only if at least {FEWEST_DIFFERENT} gains differ from 0 and not all gains are "
+                "equal, because otherwise it would be too narrow."
+            )
         return lines
 
 # %% ../../nbs/evaluation/59_linkage_learning.ipynb #58c5917d
@@ -168,12 +170,12 @@ LOSSES = ("pruning", "majority")
 
 @dataclass(frozen=True)
 class LinkageModel:
-    """A learned linkage, and how it was checked.
+    """A learned linkage, with its losses on held-out tasks.
 
     Attributes
     ----------
     merges : tuple of str
-        Two merge functions, the ends of α; one where only β was learned.
+        Two merge functions, the ends of α; one if only β was learned.
     alpha : float or None
         Mix of the two merge functions, in [0, 1]; None if only β was learned.
     beta : float or None
@@ -183,15 +185,15 @@ class LinkageModel:
     loss : {"pruning", "majority"}
         The loss that was minimised.
     average_loss : float
-        On the tasks that it was learned from.
+        Average loss on the tasks from which it was learned.
     n_clusters : int or None
         Number of clusters of the prunings; None: as many as a task has classes.
     n_tasks : int
-        Number of tasks that it was learned from.
+        Number of tasks from which it was learned.
     measure : FeatureMetric or None
-        How features become distances; None if it was learned from distances.
+        Metric that computes distances from features; None if it was learned from distances.
     held_out : LeaveOneTaskOut or None
-        What it gains on a task that it was not learned from; None for a single task.
+        Losses on held-out tasks; None for a single task.
     how : dict
         Version, command, and files with their SHA-256.
 
@@ -235,7 +237,7 @@ class LinkageModel:
 
     @property
     def title(self) -> str:
-        "What it is, in words."
+        "Description of the model."
         ends = " and ".join(self.merges)
         if self.alpha is None:
             return f"{ends} linkage between two metrics, β = {self.beta:.4g}"
@@ -246,7 +248,7 @@ class LinkageModel:
         return f"{self.title}, learned from {self.n_tasks} task{'s' * (self.n_tasks > 1)}"
 
     def hierarchy(self, distances, names=None):
-        "The tree of new objects from (n, n) distances, or a pair of them where β was learned."
+        "The tree of new objects from (n, n) distances, or from a pair of them if β was learned."
         if self.beta is None:
             tree = alpha_linkage(distances, self.alpha, self.merges)
         else:
@@ -266,14 +268,14 @@ class LinkageModel:
         return MixedLinkage(self.beta if self.alpha is None else self.alpha, merges, n_clusters)
 
     def sentences(self) -> list[str]:
-        "What was learned and what it gains, in words."
+        "The learned parameter and its gain, in sentences."
         low, high = self.interval
         letter = "β" if self.alpha is None else "α"
         learned = (
             f"Learned: {self}; every {letter} from {low:.4g} to {high:.4g} is as good on these tasks "
             f"({self.average_loss:.1%} of the objects wrong, on the tasks that it was learned from)."
         )
-        alone = "One task only: what was learned fits this task, and nothing here says whether it helps on another."
+        alone = "One task only: the parameter fits this task, and its gain on other tasks is unknown."
         return [learned, *([alone] if self.held_out is None else self.held_out.sentences())]
 
 
@@ -324,19 +326,20 @@ def learn_model(
     both : bool, default False
         With two metrics: whether to learn α, too.
     loss : {"pruning", "majority"}, default "pruning"
-        Share of objects that the best pruning puts in a wrong class; or outside the majority of their cluster.
+        "pruning": share of objects to which the best pruning assigns a wrong class; "majority": share of objects that
+        are not in the majority class of their cluster.
     n_clusters : int, optional
         Number of clusters of the prunings; by default as many as a task has classes.
     n_steps : int, default 8
         With `both`: β is one of 0, 1/n_steps, …, 1.
     measure : FeatureMetric, optional
-        How the distances were made of features; it is kept with the model.
+        Metric by which the distances were computed from features; it is stored in the model.
     how : dict, optional
-        Provenance that is kept with the model.
+        Provenance, which is stored in the model.
     n_jobs : int, default 1
         Number of processes; −1 for one per core.
     journal : path, optional
-        File that keeps the curves of finished tasks.
+        File that stores the curves of finished tasks.
     progress : callable, optional
         Called with (done, total).
 
@@ -348,7 +351,7 @@ def learn_model(
     Raises
     ------
     InputError
-        For tasks or options that break a rule.
+        If the tasks or the options are invalid.
 
     References
     ----------
@@ -446,7 +449,7 @@ def _model_text(model):
 
 
 def save_model(model: LinkageModel, path: str | PathLike) -> None:
-    """Write a model as JSON; `load_model` reads it back, to the bit.
+    """Write a model as JSON; `load_model` restores it exactly.
 
     Parameters
     ----------
@@ -458,7 +461,7 @@ def save_model(model: LinkageModel, path: str | PathLike) -> None:
     Raises
     ------
     InputError
-        For a model whose `how` is not made of what JSON knows, and a file that cannot be written.
+        If `how` has values that JSON cannot represent, or the file cannot be written.
 
     Examples
     --------
@@ -487,7 +490,7 @@ def load_model(path: str | PathLike, option: str = "path") -> LinkageModel:
     Raises
     ------
     InputError
-        For a file that is not a model; the message names the file and the key.
+        If the file is not a model; the message names the file and the key.
 
     Examples
     --------
