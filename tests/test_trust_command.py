@@ -186,7 +186,7 @@ def test_people(answers, capsys):
         ),
         (["cluster", "w.csv", "--kind", "similarity", "--without", "p"], "--without must be left out"),
         (["cluster", "said.csv", "--without", "Zoe"], "--without must be one of the respondents (p00, p01"),
-        (["cluster", "anonymous.csv", "--without", "Zoe"], "--without must be omitted, because the answers have no respondents"),
+        (["cluster", "anonymous.csv", "--without", "Zoe"], "--without must be omitted, because the answers have no"),
         (["people", "anonymous.csv"], "answers must be with a column that says who answered"),
         (["cluster", "said.csv", "--people", "missing.csv"], "--people must be an existing file"),
         (["cluster", "said.csv", "--people", "w.csv"], "--people must be a table that `comparison-hc people` wrote"),
