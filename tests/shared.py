@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import subprocess
+import zipfile
 import zlib
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -138,7 +139,39 @@ def assert_every_sentence_can_come_out_either_way(claims, tables):
     assert seen and {sentence for sentence, found in seen.items() if found != {True, False}} == set()
 
 
-# ---- dashboards
+def zip_of(file, members):
+    "The path or file, with an archive of these in it."
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return file
+
+
+def interrupted_after(n):
+    "Progress that is interrupted when so many parts are done."
+
+    def progress(done, total):
+        if done >= n:
+            raise KeyboardInterrupt
+
+    return progress
+
+
+# ---- pages
+
+
+def open_offline(browser, path, width=1280, script=True):
+    "(page, complaints): a file in a context without a network, and everything that it said or asked for."
+    context = browser.new_context(offline=True, java_script_enabled=script, viewport=dict(width=width, height=900))
+    context.set_default_timeout(120_000)
+    page, complaints = context.new_page(), []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("dialog", lambda dialog: complaints.append(dialog.message))
+    known = (path.as_uri(), "data:image/")  # the page itself, and the pictures inside it
+    page.on("request", lambda request: None if request.url.startswith(known) else complaints.append(request.url))
+    page.goto(path.as_uri())
+    return page, complaints
 
 
 def asks_nobody(text):

@@ -9,6 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from shared import by_name, refusals
 from test_additive import paths_by_walking, random_parent
+from test_plotting import Axes
 
 from comparison_hc.additive_tree import AdditiveTree, LengthTree
 from comparison_hc.core import additive_drawing as drawing
@@ -236,16 +237,6 @@ def test_a_drawing_is_to_scale_inside_its_frame_and_no_writing_covers_another(la
     places = np.concatenate(boxes)
     assert places.min() > 0 and (places[:, 0] < made.width).all() and (places[:, 1] < made.height).all()
     assert width is None or made.width <= width + 1e-6
-
-
-class Axes:
-    "Takes down what a drawing asks Matplotlib for."
-
-    def __init__(self):
-        self.calls = []
-
-    def __getattr__(self, name):
-        return lambda *args, **options: self.calls.append((name, args))
 
 
 def test_all_forms_show_the_same_drawing():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shared import named_trees, refusals
+from shared import interrupted_after, named_trees, refusals
 
 from comparison_hc.cli import main
 from comparison_hc.cli.cluster import structure_sentence
@@ -186,21 +186,11 @@ def test_support_refuses(word, name, bad):
 # ---- is there anything at all
 
 
-def stop_after(n):
-    "Somebody who presses Ctrl-C when n are done."
-
-    def progress(done, total):
-        if done == n:
-            raise KeyboardInterrupt
-
-    return progress
-
-
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_ctrl_c_keeps_the_trees_so_far(n_jobs):
     answers = some_triplets(0)
     tree = build(answers)
-    few = bootstrap_support(tree, answers, "3-al", 9, rng=2, n_jobs=n_jobs, progress=stop_after(4))
+    few = bootstrap_support(tree, answers, "3-al", 9, rng=2, n_jobs=n_jobs, progress=interrupted_after(4))
     same = bootstrap_support(tree, answers, "3-al", 4, rng=2)
     assert few.trees == same.trees and (few.values == same.values).all()
     assert few.interrupted and not same.interrupted and "4 trees (interrupted) of" in repr(few)
@@ -215,12 +205,12 @@ def test_ctrl_c_before_the_first_tree_is_ctrl_c():
     with pytest.raises(KeyboardInterrupt):
         bootstrap_support(build(answers), answers, interrupted, 9)
     with pytest.raises(KeyboardInterrupt):  # the real answers' own tree is no draw
-        structure_test(answers, "3-al", 9, progress=stop_after(1))
+        structure_test(answers, "3-al", 9, progress=interrupted_after(1))
 
 
 def test_ctrl_c_keeps_the_draws_so_far():
     answers = some_triplets(0)
-    few = structure_test(answers, "3-al", 19, rng=1, progress=stop_after(8))
+    few = structure_test(answers, "3-al", 19, rng=1, progress=interrupted_after(8))
     same = structure_test(answers, "3-al", 7, rng=1)
     assert few.interrupted and (few.null == same.null).all() and few.p_value == same.p_value
     assert "7 permutations; interrupted, 19 were asked for" in structure_sentence(few, 19)

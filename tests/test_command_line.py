@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from shared import refused, run
+from shared import open_offline, refused, run
 
 from comparison_hc import Dendrogram
 from comparison_hc.cli import main
@@ -411,21 +411,8 @@ def overlaps(one, two, by=1.0):
     )
 
 
-def open_offline(browser, page_file, width=1000):
-    "(page, complaints): the page in a context without a network, and everything that it said or asked for."
-    context = browser.new_context(offline=True, viewport={"width": width, "height": 900})
-    page, complaints = context.new_page(), []
-    page.on("console", lambda message: complaints.append(message.text))
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    known = (page_file.as_uri(), "data:image/")  # the page itself, and the pictures inside it
-    page.on("request", lambda request: None if request.url.startswith(known) else complaints.append(request.url))
-    page.goto(page_file.as_uri())
-    page.wait_for_load_state()
-    return page, complaints
-
-
 def test_main_jobs_page_in_a_browser(cars, browser):
-    page, complaints = open_offline(browser, cars[0])
+    page, complaints = open_offline(browser, cars[0], width=1000)
     leaves = [leaf for leaf in page.evaluate(LEAVES) if leaf["text"].isdigit() and leaf["width"]]
     by_name = {leaf["text"]: leaf for leaf in leaves}
     picture = page.locator("#tree svg").bounding_box()

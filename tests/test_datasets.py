@@ -17,13 +17,13 @@ import sys
 import tarfile
 import threading
 import warnings
-import zipfile
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from shared import zip_of
 
 from comparison_hc.core.images import png_bytes, read_png
 from comparison_hc.core.validation import InputError
@@ -493,13 +493,6 @@ def test_a_damaged_picture_is_refused(tmp_path, monkeypatch):
 
 
 # ---- conversion: the known content, packed in the form of the original
-
-
-def zip_of(path, members):
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in members.items():
-            archive.writestr(name, data)
-    return path
 
 
 def test_zoo_and_glass_from_their_true_originals(tmp_path):

@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import pytest
+from definitions import clusters_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy.cluster import hierarchy
@@ -19,10 +20,6 @@ common = settings(deadline=None, derandomize=True, max_examples=80, suppress_hea
 
 def same_partition(a, b):
     return len(set(zip(a, b))) == len(set(a)) == len(set(b))
-
-
-def cluster_sets(tree):
-    return {frozenset(members.tolist()) for _, members in tree.clusters()}
 
 
 # ---- against SciPy
@@ -105,7 +102,7 @@ def test_common_ancestors_by_definition(tree):
 @common
 @given(named_trees())
 def test_cut_gives_exactly_k_clusters_of_the_tree_numbered_by_size(tree):
-    known, step, members = cluster_sets(tree), tree.lca_step(), dict(tree.clusters())
+    known, step, members = clusters_of(tree), tree.lca_step(), dict(tree.clusters())
     for k in range(1, tree.n_leaves + 1):
         labels = tree.cut(k)
         clusters = [frozenset(np.flatnonzero(labels == c).tolist()) for c in range(k)]
@@ -145,7 +142,7 @@ def test_same_tree_is_equality_of_cluster_sets(tree, other, data):
     order = np.arange(tree.n_objects)
     order[[i, j]] = order[[j, i]]  # a near miss: two objects exchanged
     for second in (other, tree.relabel(order)):
-        equal = tree.n_leaves == second.n_leaves and cluster_sets(tree) == cluster_sets(second)
+        equal = tree.n_leaves == second.n_leaves and clusters_of(tree) == clusters_of(second)
         assert tree.same_tree(second) == second.same_tree(tree) == equal
     assert tree.same_tree(Dendrogram.from_merges(tree.children[:, ::-1], tree.initial_clusters))
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from shared import interrupted_after
 from sklearn.base import clone
 from sklearn.utils.metaestimators import _safe_split
 
@@ -98,22 +99,14 @@ def test_two_metrics():
 # ---- interrupted runs, and the log
 
 
-def interrupting(after):
-    def progress(done, total):
-        if done == after:
-            raise KeyboardInterrupt
-
-    return progress
-
-
 def test_workers_and_interruptions_do_not_change_the_result(tmp_path):
-    part = learn_linkage(TASKS, journal=tmp_path / "j", progress=interrupting(2))
+    part = learn_linkage(TASKS, journal=tmp_path / "j", progress=interrupted_after(2))
     assert not part.is_complete and len(part.curves) == 2 and "partial" in repr(part)
     seen, whole = [], learn_linkage(TASKS)
     assert same(learn_linkage(TASKS, journal=tmp_path / "j", progress=lambda *about: seen.append(about)), whole)
     assert seen == [(2, 4), (3, 4), (4, 4)] and same(learn_linkage(TASKS, n_jobs=2), whole)
     with pytest.raises(KeyboardInterrupt):
-        learn_linkage(TASKS, progress=interrupting(0))
+        learn_linkage(TASKS, progress=interrupted_after(0))
 
 
 def test_a_killed_run_continues(tmp_path):

@@ -16,7 +16,14 @@ from benchmarks.planner import CASES, halves, held_back_grid, some_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
-from shared import assert_every_sentence_can_come_out_either_way, by_name, names_of_notebook, refusals, refused
+from shared import (
+    assert_every_sentence_can_come_out_either_way,
+    by_name,
+    interrupted_after,
+    names_of_notebook,
+    refusals,
+    refused,
+)
 
 from comparison_hc.cli import main
 from comparison_hc.comparisons import Triplets, read_comparisons
@@ -368,16 +375,6 @@ def test_a_folder_holds_the_lists_of_one_plan(tmp_path, capsys):
     (tmp_path / "study/questions/p3.csv").write_text("")
     assert main(f"plan --objects 9 --people 2 --minutes 2 --out {tmp_path / 'study'}".split()) == 2
     assert "without another plan's lists" in capsys.readouterr().err
-
-
-def interrupted_after(n):
-    "Progress that is interrupted when so many runs are done."
-
-    def report(done, total):
-        if done >= n:
-            raise KeyboardInterrupt
-
-    return report
 
 
 def test_a_plan_that_was_stopped_continues(tmp_path, pilot, monkeypatch):

@@ -10,13 +10,12 @@ import json
 import re
 import unicodedata
 import warnings
-import zipfile
 from itertools import combinations
 
 import numpy as np
 import pandas as pd
 import pytest
-from shared import named
+from shared import named, zip_of
 
 from comparison_hc.cli import main
 from comparison_hc.cli._main import make_parser
@@ -112,15 +111,6 @@ def archive(**arrays):
     "A file of several arrays."
     file = io.BytesIO()
     np.savez(file, **arrays)
-    return file.getvalue()
-
-
-def zipped(files):
-    "An archive."
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w") as archive:
-        for name, content in files.items():
-            archive.writestr(name, content)
     return file.getvalue()
 
 
@@ -558,7 +548,9 @@ REFUSED = {
     "deep JSON": case("[" * 100_000, "JSON", **JSON),
     "HDF5": case(b"\x89HDF\r\n\x1a\n" + bytes(50), "an HDF5 file"),
     "a pickle": case(b"\x80\x04\x95" + bytes(50), "a Python pickle", **TEXT),
-    "a spreadsheet": case(zipped({"[Content_Types].xml": "", "xl/workbook.xml": ""}), "spreadsheet", "CSV"),
+    "a spreadsheet": case(
+        zip_of(io.BytesIO(), {"[Content_Types].xml": "", "xl/workbook.xml": ""}).getvalue(), "spreadsheet", "CSV"
+    ),
     "an array of one column": case(saved(np.arange(9)), "a comparison a row", "(9,)", file="a.npy"),
 }
 
@@ -829,7 +821,7 @@ def test_a_file_for_each_person(tmp_path, form):
     elif form in ("zip", "JATOS"):
         source = tmp_path / "data.zip"
         inside = {f"study/{name[:-4]}/data.txt" if form == "JATOS" else name: x for name, x in parts.items()}
-        source.write_bytes(zipped(inside))
+        zip_of(source, inside)
     answers = read_comparisons(source)
     assert named(answers) == [row for n in range(3) for row in ROWS[n::3]]
     assert answers.respondents.tolist() == [who for who in ("ann", "ben", "cy") for _ in range(6)]

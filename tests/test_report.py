@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from PIL import Image
-from shared import assert_javascript, chain
+from shared import assert_javascript, chain, open_offline
 
 from comparison_hc import AdditiveTree
 from comparison_hc.cli import main
@@ -448,20 +448,7 @@ class Opened:
         path = folder / "page.html"
         save_result(result, path)
         self.result = result
-        self.context = browser.new_context(
-            offline=True, java_script_enabled=script, viewport={"width": width, "height": 900}
-        )
-        self.context.set_default_timeout(120_000)
-        self.page, self.complaints = self.context.new_page(), []
-        self.page.on("console", lambda message: self.complaints.append(message.text))
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("dialog", lambda dialog: self.complaints.append(dialog.message))
-        self.page.on("request", lambda request: self.asked(request.url, path.as_uri()))
-        self.page.goto(path.as_uri())
-
-    def asked(self, url, own):
-        if url != own and not url.startswith("data:image/"):
-            self.complaints.append(url)
+        self.page, self.complaints = open_offline(browser, path, width, script)
 
     def views(self):
         return [name for name in ("tree", "unrooted", "rooted") if self.page.locator(f"#{name}").is_visible()]
@@ -492,7 +479,7 @@ def opened(browser, tmp_path):
     yield open_page
     for page in pages:
         assert page.complaints == []
-        page.context.close()
+        page.page.context.close()
 
 
 def test_without_scripts_everything_is_there(opened):
