@@ -1,6 +1,5 @@
 "Oracles, the protocol, the journal (with processes that are really killed) and passive samples."
 
-import json
 import os
 import random
 import signal
@@ -330,27 +329,6 @@ def finished(tmp_path):
     return path, run(adaptive(9, 25), Journal(recording, path)), recording.asked
 
 
-def test_journal_changes_nothing(finished):
-    path, result, questions = finished
-    assert result == run(adaptive(9, 25), noisy())
-    header, *lines = map(json.loads, path.read_text().splitlines())
-    assert header["version"] == 3 and [line["q"] for line in lines] == questions
-
-
-def test_replay_asks_nothing(finished):
-    path, result, questions = finished
-    before, recording = path.read_bytes(), Recording(noisy())
-    journal = Journal(recording, path)
-    assert run(adaptive(9, 25), journal) == result and not recording.asked and path.read_bytes() == before
-    assert journal.n_replayed == journal.n_recorded == len(questions)
-
-
-def _with_skip(recording):
-    "A recording oracle that passes `skip` on."
-    recording.skip = recording.oracle.skip
-    return recording
-
-
 def test_another_run_is_stopped_at_the_line_where_it_departs(finished):
     path, _, questions = finished
     before = path.read_bytes()
@@ -368,16 +346,6 @@ def test_another_run_is_stopped_at_the_line_where_it_departs(finished):
     assert path.read_bytes() == before
 
 
-def test_a_question_asked_twice_gets_both_answers(tmp_path):
-    def twice():
-        first = yield np.array([[0, 1, 2]] * 40)
-        second = yield np.array([[0, 1, 2]] * 40)
-        return first.tolist() + second.tolist()
-
-    first = run(twice(), Journal(noisy(), tmp_path / "j"))
-    assert len(set(first)) > 1 and first == run(twice(), Journal(noisy(), tmp_path / "j"))
-
-
 def test_replayed_questions_count_and_cost(finished):
     path, result, questions = finished
     lines = path.read_bytes().split(b"\n")
@@ -388,16 +356,6 @@ def test_replayed_questions_count_and_cost(finished):
     with pytest.raises(BudgetExhausted):
         run(adaptive(9, 25), Journal(Budget(noisy(), 8), path))
     assert run(adaptive(9, 25), Journal(Budget(noisy(), len(questions)), path)) == result
-
-
-def test_a_budget_inside_stops_within_a_batch_and_can_be_raised(tmp_path):
-    path = tmp_path / "j"
-    with pytest.raises(BudgetExhausted):
-        run(adaptive(9, 25), Journal(Budget(noisy(), 17), path))
-    recording = Recording(noisy())
-    assert len(path.read_bytes().splitlines()) == 18
-    assert run(adaptive(9, 25), Journal(Budget(_with_skip(recording), 1000), path)) == run(adaptive(9, 25), noisy())
-    assert recording.asked[0] != recording.asked[1]
 
 
 def test_bad_places_for_a_journal(tmp_path):
