@@ -198,16 +198,6 @@ def test_most_central_and_odd_one_out(some):
         assert odd.respondents.tolist() == central.respondents.tolist() == [w for w in who.tolist() for _ in "12"]
 
 
-@pytest.mark.parametrize("kind, make", [("central", Triplets.from_central), ("odd-one-out", Triplets.from_odd_one_out)])
-def test_files_of_statements(tmp_path, kind, make):
-    path = tmp_path / "statements.csv"
-    path.write_text("1,2,3,Ada\n3,1,4,Bob\n")
-    assert same_answers(
-        read_comparisons(path, kind, respondent=3),
-        make([[0, 1, 2], [2, 0, 3]], names=["1", "2", "3", "4"], respondents=["Ada", "Bob"]),
-    )
-
-
 # ---- counting
 
 
@@ -351,12 +341,6 @@ def test_any_type_of_whole_numbers(dtype):
     assert some.array.tolist() == before.tolist() and some.array.dtype.kind == "i"
 
 
-def test_tables_are_read_by_row():
-    import pandas as pd
-
-    assert Triplets(pd.DataFrame({"x": [0, 2], "y": [1, 0], "z": [2, 1]})).array.tolist() == [[0, 1, 2], [2, 0, 1]]
-
-
 # ---- numbering questions
 
 
@@ -472,52 +456,6 @@ def test_the_same_bits_on_any_number_of_cores(monkeypatch, size_or_p):
     assert results[0] == results[1] != sample_numbers(2_000_000, size_or_p, 78).tobytes()
 
 
-def test_a_generator_moves_on_and_a_seed_does_not():
-    rng = np.random.default_rng(4)
-    first, second = sample_numbers(10**6, 50, rng), sample_numbers(10**6, 50, rng)
-    assert first.tolist() == sample_numbers(10**6, 50, 4).tolist() != second.tolist()
-
-
-# ---- the two real sets
-
-
-@pytest.mark.parametrize(
-    "collection, statements, triplets, distinct, contradictory",
-    [("T_ALL_REDUCED", 6056, 12112, 12112, 0), ("ALL", 7097, 14194, 13152, 242)],
-)
-def test_car(dataset_or_skip, collection, statements, triplets, distinct, contradictory):
-    cars = dataset_or_skip("car", collection=collection)
-    summary = cars.triplets.summary()
-    assert (len(cars.comparisons), len(cars.triplets), summary.n_objects) == (statements, triplets, 60)
-    assert len({tuple(row) for row in cars.triplets.array.tolist()}) == distinct
-    assert summary.n_contradictory == contradictory
-    assert summary.n_repeated == triplets - distinct and not summary.never_compared and summary.n_components == 1
-
-
-def test_car_file_is_read_as_the_loader_reads_it(dataset_or_skip):
-    from pathlib import Path
-
-    cars = dataset_or_skip("car")
-    path = Path(os.environ.get("COMPARISON_HC_DATA", "")) / "car" / "T_ALL_REDUCED.csv"
-    if not path.is_file():
-        pytest.skip("the car file is not in COMPARISON_HC_DATA")
-    read = read_comparisons(path, "central")
-    assert len(read) == 12112
-    assert read.n_objects == 60
-    assert read.names == tuple(map(str, range(1, 61)))
-    assert (read.array == cars.triplets.array).all()
-
-
-def test_food(dataset_or_skip):
-    food = dataset_or_skip("food").triplets
-    summary, kept = food.summary(), food.majority()
-    assert (len(food), summary.n_objects) == (250320, 100)
-    assert len(np.unique(food.array, axis=0)) == 190376 == len(food) - summary.n_repeated
-    assert summary.n_contradictory == 9349
-    assert summary.n_questions == 190376 - 9349 and len(kept) < summary.n_questions
-    assert kept.summary().n_contradictory == 0
-
-
 # ---- what a guess must not lose
 
 
@@ -525,13 +463,6 @@ def test_objects_that_are_called_like_the_columns_survive_a_round_trip(tmp_path)
     some = Triplets([[0, 1, 2], [2, 1, 0]], names=["i", "j", "k"])
     some.to_csv(tmp_path / "ijk.csv")
     assert read_comparisons(tmp_path / "ijk.csv") == some
-
-
-def test_column_names_imply_a_header(tmp_path):
-    (tmp_path / "named.csv").write_text("near,far,who,me\ndog,cat,Ada,wolf\n")
-    assert named(read_comparisons(tmp_path / "named.csv", columns=["me", "near", "far"], respondent="who")) == [
-        ("wolf", "dog", "cat")
-    ]
 
 
 def test_a_line_separator_inside_a_json_name_does_not_end_the_line(tmp_path):

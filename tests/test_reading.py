@@ -511,33 +511,6 @@ def test_cblearn(tmp_path, separator):
         read_comparisons(tmp_path / "list.txt", format="cblearn-bool")
 
 
-def jspsych_trials():
-    "Trial data: instructions, four answers of which the winner is the second button each time, a timeout."
-    trials = [{"trial_type": "instructions", "trial_index": 0, "rt": 1, "subject": "ann"}]
-    for i, j, k in [*PICKED, PICKED[0]]:
-        shown = {"anchor": ANIMALS[i], "first": ANIMALS[k], "second": ANIMALS[j]}
-        saved = {"stimulus": ANIMALS[i], "choices": [ANIMALS[k], ANIMALS[j]], "response": 1, "subject": "ann"}
-        trials.append({"trial_type": "html-button-response", "trial_index": len(trials), **shown, **saved})
-    trials[-1]["response"] = None
-    return trials
-
-
-def test_jspsych(tmp_path):
-    expected = [tuple(ANIMALS[i] for i in row) for row in PICKED]
-    (tmp_path / "trials.json").write_text(json.dumps(jspsych_trials()))
-    frame = pd.DataFrame(jspsych_trials()).astype({"response": "Int64"})
-    frame["choices"] = [json.dumps(c) if isinstance(c, list) else None for c in frame["choices"]]
-    frame.to_csv(tmp_path / "trials.csv", index=False)
-    for name in ("trials.json", "trials.csv"):
-        for columns in (["anchor", "first", "second"], None):
-            with pytest.warns(InputWarning, match="2 of 6 rows are left out: trials without"):
-                answers = read_comparisons(tmp_path / name, format="jspsych", columns=columns)
-            assert named(answers) == expected and set(answers.respondents.tolist()) == {"ann"}
-    with pytest.raises(InputError, match="response from 0 to 1.*'2'"):
-        (tmp_path / "bad.json").write_text(json.dumps([{**jspsych_trials()[1], "response": 2}]))
-        read_comparisons(tmp_path / "bad.json", format="jspsych", columns=["anchor", "first", "second"])
-
-
 # ---- the command
 
 
