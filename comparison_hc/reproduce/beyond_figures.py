@@ -1,4 +1,4 @@
-"""Our own sentences as functions that can say no, the charts, and the two experiments by name."""
+"""Our own claims as functions that return verdicts, the charts, and the two experiments by name."""
 
 from comparison_hc.reproduce.beyond import OWN, differences, measured, one_row_a_run
 
@@ -40,7 +40,7 @@ _AHEAD = "mean difference > 2 standard errors"
 
 
 def equal_budget_claims(kept):
-    "What we say about the first experiment."
+    "Our claims about the first experiment."
     T, Q, A = " (triplets)", " (quadruplets)", " (asked)"
     few, most = sorted(set(kept["factor"]) & {1, 2}), int(kept["factor"].max())
     best = {x: _best(kept, x) for x in [*few, most]}
@@ -69,7 +69,7 @@ def equal_budget_claims(kept):
         "With N² and 2 N² triplets, self-pairs put 3K–AL ahead of 3–AL.": _ahead(
             kept, "3K–AL" + OWN + T, "3–AL" + T, few
         ),
-        "With N² triplets 3–AL does not reach the yardstick: AddS-3–AL is ahead.": _ahead(
+        "With N² triplets the reference AddS-3–AL is ahead of 3–AL.": _ahead(
             kept, "AddS-3–AL" + T, "3–AL" + T, [1]
         ),
         "With the largest budget 3–AL is ahead of 3K–AL at the lowest level.": _ahead(
@@ -82,10 +82,10 @@ def equal_budget_claims(kept):
 
 
 def _loss_claim(mean):
-    "What one wrong answer in ten costs."
+    "The claim about the loss of AARI by one wrong answer in ten."
     loss = mean.loc[0.0] - mean.loc[0.1]
     return Claim(
-        "Nobody loses as much by one wrong answer in ten as SL and CL.",
+        "SL and CL lose the most if one answer in ten is wrong.",
         ", ".join(f"{name} {value:.2f}" for name, value in loss.sort_values(ascending=False).iloc[:3].items()),
         set(loss.nlargest(2).index) == {"SL", "CL"},
         _SOURCE,
@@ -94,12 +94,12 @@ def _loss_claim(mean):
 
 
 def _cost_claim(kept):
-    "Two measures that disagree about SL."
+    "The claim that two measures disagree about SL."
     aari = differences(kept, "SL", "4K–AL").loc[0.0]
     cost = differences(kept, "SL", "4K–AL", "excess").loc[0.0]
     both = f"AARI {aari['mean']:+.2f} ({aari['error']:.2f}), excess {cost['mean']:+.2f} ({cost['error']:.2f})"
     return Claim(
-        "Without errors SL is behind 4K–AL in AARI, and yet its tree costs no more.",
+        "Without errors SL is behind 4K–AL in AARI, but its tree does not cost more.",
         f"SL − 4K–AL: {both}",
         aari["mean"] < -2 * aari["error"] and cost["mean"] <= 2 * cost["error"],
         _SOURCE,
@@ -108,7 +108,7 @@ def _cost_claim(kept):
 
 
 def wrong_answers_claims(kept):
-    "What we say about the second experiment."
+    "Our claims about the second experiment."
     mean = _means_by_method(kept)
     best = [_best(kept, x) for x in (0.1, 0.2)]
     last = mean.loc[0.4].sort_values(ascending=False)
@@ -162,7 +162,7 @@ def _lines(means, x, y, shown):
     looks = {name: look for name, look in _LOOKS.items() if name in plain}
     title = ["method", "(dashed: with self-pairs)"]
     colour, shape = scales(looks)
-    legend = alt.Legend(symbolOpacity=1)  # that of the spread would fade it
+    legend = alt.Legend(symbolOpacity=1)  # the opacity of the spread would fade it
     dash = alt.StrokeDash("own:N", scale=alt.Scale(domain=[False, True], range=[[1, 0], [5, 3]]), legend=None)
     color = alt.Color("method:N", scale=colour, title=title, legend=legend)
     shape = alt.Shape("method:N", scale=shape, title=title, legend=legend)
@@ -180,7 +180,7 @@ def _means(kept, measure):
 
 
 def equal_budget_chart(kept):
-    "Mean AARI against the budget: panels for triplets, by kernels and by votes, for quadruplets and for questions."
+    "Mean AARI against the budget: panels for kernels and direct averages of triplets, quadruplets and questions."
     import altair as alt
 
     means = _means(kept, "aari")
@@ -192,9 +192,9 @@ def equal_budget_chart(kept):
     given, kernel = means["known"] == "triplets", means["method"].str.contains("K–AL")
     parts = {
         "given triplets, kernels": given & kernel,
-        "given triplets, votes and yardstick": given & ~kernel,
+        "given triplets, direct averages": given & ~kernel,
         "given quadruplets": means["known"] == "quadruplets",
-        "asking": means["known"] == "asked",
+        "chosen questions": means["known"] == "asked",
     }
     shown = set(means["method"])
     panels = [
@@ -204,7 +204,7 @@ def equal_budget_chart(kept):
 
 
 def wrong_answers_chart(kept):
-    "Mean AARI (above) and mean excess of Dasgupta's cost against ε: panels for kernels, votes and questions."
+    "Mean AARI (above) and mean excess of Dasgupta's cost against ε: panels for kernels, direct averages and questions."
     import altair as alt
 
     x = alt.X("epsilon:Q", title="probability ε of a wrong answer", axis=alt.Axis(values=sorted(set(kept["epsilon"]))))
@@ -217,7 +217,8 @@ def wrong_answers_chart(kept):
     for means, y in ((aari, high_is_good), (excess, low_is_good)):
         asked = means["method"].str.contains("act") | means["method"].isin(["SL", "CL"])
         kernel = means["method"].str.contains("K–AL") & ~asked
-        parts = {"given answers, kernels": kernel, "given answers, votes": ~kernel & ~asked, "asking": asked}
+        given = {"given answers, kernels": kernel, "given answers, averages": ~kernel & ~asked}
+        parts = given | {"chosen questions": asked}
         panels += [
             _lines(means[rows], x, y, shown).properties(width=145, height=190, title=title)
             for title, rows in parts.items()
