@@ -402,12 +402,12 @@ def words(claims):
 
 PAPERS = {"MNIST": 0.87, "rings and disks": 0.18}
 FIGURE_2 = [  # beginning of the sentence; a figure for which it holds, one for which it does not
-    ("MNIST, 200 a class: the optimal parameter", PAPERS, {"MNIST": 0.8, "rings and disks": 0.18}, {}),
-    ("rings and disks, 100 a class: the optimal", PAPERS, {"MNIST": 0.87, "rings and disks": 0.24}, {}),
+    ("MNIST, 200 per class: the optimal parameter", PAPERS, {"MNIST": 0.8, "rings and disks": 0.18}, {}),
+    ("rings and disks, 100 per class: the optimal", PAPERS, {"MNIST": 0.87, "rings and disks": 0.24}, {}),
     ("the optimal parameters vary", PAPERS, {"MNIST": 0.5, "rings and disks": 0.42}, {}),
     ("using the parameter that is optimal", PAPERS, {"MNIST": 0.5, "rings and disks": 0.5}, {}),
-    ("MNIST, 200 a class: a mix does better", PAPERS, PAPERS, {"held": 0.199}),
-    ("rings and disks, 100 a class: a mix does better", PAPERS, PAPERS, {"valley": 0.001}),
+    ("MNIST, 200 per class: a mix does better", PAPERS, PAPERS, {"held": 0.199}),
+    ("rings and disks, 100 per class: a mix does better", PAPERS, PAPERS, {"valley": 0.001}),
     ("on the Rings and Disks distribution", PAPERS, PAPERS, {"valley": 0.14}),
 ]
 
@@ -509,9 +509,9 @@ def test_every_claim_says_its_rule_and_quotes_are_quotes():
 def test_pictures_can_be_drawn_and_say_how_many_tasks():
     summary = figure_2({"MNIST": 0.5, "rings and disks": 0.52})
     spec = l20_figures.loss_chart(summary).to_dict()
-    assert spec["facet"]["sort"] == ["MNIST, 200 a class (9 tasks)", "rings and disks, 100 a class (9 tasks)"]
+    assert spec["facet"]["sort"] == ["MNIST, 200 per class (9 tasks)", "rings and disks, 100 per class (9 tasks)"]
     assert l20_figures.describe_losses(summary) == [
-        f"{name}, {SIZES[name]} a class: 9 tasks, n = 50 on average" for name in ("MNIST", "rings and disks")
+        f"{name}, {SIZES[name]} per class: 9 tasks, n = 50 on average" for name in ("MNIST", "rings and disks")
     ]
     assert "legend" in l20_figures.loss_chart(figure_3(lambda x: x)).to_dict()["spec"]["layer"][0]["encoding"]["color"]
     assert "QUICK" in l20_figures.setting_2020_link(summary, "quick")

@@ -11,39 +11,40 @@ COLOURS = {"single–complete": "#0072B2", "average–complete": "#D55E00", "str
 
 
 def _with_panel(summary):
-    "With what the panel of each row is called."
+    "The rows with the name of their panel."
     if "dataset" not in summary:
-        return summary.assign(panel=[f"Omniglot, {n} drawings a letter" for n in summary["per_class"]])
+        return summary.assign(panel=[f"Omniglot, {n} drawings per letter" for n in summary["per_class"]])
     many = summary.groupby("dataset")["metric"].transform("nunique") > 1
     kind = summary["dataset"].where(~many, summary["dataset"] + ", " + summary["metric"])
-    return summary.assign(panel=kind + ", " + summary["per_class"].astype(str) + " a class")
+    return summary.assign(panel=kind + ", " + summary["per_class"].astype(str) + " per class")
 
 
 def _tasks_of(summary):
-    "How many tasks each row is about, and whether their loss was sampled."
+    "Number of tasks of each row, and number of values at which their loss was computed."
     where = ["" if pieces != N_VALUES else f" at {N_VALUES} values" for pieces in summary["pieces"]]
     return [f"{tasks:,} tasks{at}" for tasks, at in zip(summary["instances"], where)]
 
 
 def describe_losses(summary):
-    "The header of a figure: how many tasks there were, and how large."
+    "The header of a figure: number and mean size of the tasks of each kind."
     each = _with_panel(summary).drop_duplicates("panel")
     rows = zip(each["panel"], _tasks_of(each), each["n"])
     return [f"{panel}: {tasks}, n = {n:,.0f} on average" for panel, tasks, n in rows]
 
 
-_FULL = "FULL SETTING: the paper's sizes of tasks; how many tasks were drawn is said for each"
+_FULL = "FULL SETTING: the paper's sizes of tasks; the number of tasks is stated for each kind"
 
 
 def setting_2020_link(summary, kind):
-    "Which setting results come from, in front of the header of the figure."
+    "The setting of the results, followed by the header of the figure."
     first = _FULL if kind == "full" else "QUICK SETTING: smaller and fewer tasks than the paper's"
     return "\n".join([first, *describe_losses(summary)])
 
 
 def loss_chart(summary):
-    """L20, figures 2 and 3: average loss with a band of two standard errors; a dot where it is least, a ring for what
-    was learned on other tasks; in figure 2 a dashed line at the paper's best mix of single and complete linkage.
+    """L20, figures 2 and 3: average loss with a band of two standard errors, a dot where the average is smallest, and a
+    ring for the mix that was learned on other tasks. Figure 2 has a dashed line at the paper's best mix of single and
+    complete linkage.
     """
     import altair as alt
 
@@ -84,7 +85,7 @@ def loss_chart(summary):
     return chart.resolve_scale(y="independent").resolve_axis(x="independent")  # no axis under no panel
 
 
-PAPER_SIZE = {"MNIST": 200, "CIFAR-10": 50, "rings and disks": 100, "Omniglot": 20}  # points a class
+PAPER_SIZE = {"MNIST": 200, "CIFAR-10": 50, "rings and disks": 100, "Omniglot": 20}  # points per class
 SAME_DATA = ("MNIST", "rings and disks")  # whose points and distances are the paper's
 _SOURCE = "section 4, figure 2"
 
