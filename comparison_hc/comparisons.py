@@ -728,7 +728,7 @@ def linked_groups(n_objects, links):
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    ends = np.asarray(links).astype(np.int32)  # older SciPy knows no wider numbers of vertices
+    ends = np.asarray(links).astype(np.int32)  # older versions of SciPy need 32-bit numbers of vertices
     graph = coo_array((np.ones(len(links), dtype=np.int8), tuple(ends.T)), shape=(n_objects, n_objects))
     return connected_components(graph, directed=False)[1]
 

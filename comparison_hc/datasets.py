@@ -237,7 +237,7 @@ def load_dataset(name: str, collection: str | None = None, download: bool = True
 
 # %% ../nbs/evaluation/50_datasets.ipynb #3bb41608
 def list_datasets() -> DataFrame:
-    """List all data sets: their sizes, where they are on this machine, and their sources.
+    """List all data sets with their sizes, their locations on this machine, and their sources.
 
     Returns
     -------

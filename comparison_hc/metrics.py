@@ -79,7 +79,7 @@ def average_ari(truth: ArrayLike | Dendrogram, dendrogram: Dendrogram) -> float:
     Parameters
     ----------
     truth : array-like of shape (L, N) or (N,), or Dendrogram
-        Row l holds the labels at level l, the coarsest first; one row is one level; the levels of a dendrogram with
+        Row l contains the labels at level l, the coarsest first; one row is one level; the levels of a dendrogram with
         2^L leaves are its cuts into 2, 4, ..., 2^L clusters.
     dendrogram : Dendrogram
         Hierarchy of the same N objects.
@@ -203,7 +203,7 @@ def moseley_wang_revenue(dendrogram: Dendrogram, similarity: ArrayLike) -> float
 
 
 def _weighted_sum(w, sizes):
-    "Σ_{i<j} w_ij · size_ij, if a float can hold it."
+    "Σ_{i<j} w_ij · size_ij, if a float can represent it."
     above = np.triu(np.ones(w.shape, dtype=bool), 1)
     with np.errstate(over="ignore", invalid="ignore"):
         total = float(np.sum(w * sizes, where=above))

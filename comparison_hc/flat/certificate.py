@@ -265,7 +265,7 @@ class Certificate:
     objective : float
         ⟨S, X*⟩.
     lam_low, lam_high : float
-        Ends of the proved interval of λ; infinite where every smaller or larger λ is proved.
+        Ends of the proved interval of λ; infinite if every smaller or larger λ is proved.
     lam_limit : float
         X* is not optimal for any larger λ.
     form : str or None
@@ -309,7 +309,7 @@ class Certificate:
         Returns
         -------
         bool
-            Whether λ lies in the proved interval.
+            Whether λ is in the proved interval.
         """
         return self.holds and bool(self.lam_low <= lam <= self.lam_high)
 

@@ -182,7 +182,7 @@ def certified_solution(name, parameter, certificate, lam=0.0, **more):
 
 
 def labels_from_solution(X):
-    "The partition that X nearly is, or None: i and j are together where X_ij is more than half of X_ii."
+    "The partition that X nearly is, or None: i and j are together if X_ij is more than half of X_ii."
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 

@@ -124,7 +124,7 @@ class _Tournaments:
             valid |= (two == old) & ~weakened[:, 1::2]
             if valid.all():
                 break
-            new = np.where(valid, old, np.maximum(one, two))  # a walk-over where one is missing
+            new = np.where(valid, old, np.maximum(one, two))  # a walk-over if one is missing
             r, t = np.nonzero(~valid & (one >= 0) & (two >= 0))
             first, second = one[r, t], two[r, t]
             wins = yield from self.ask(rows[r], first, second)
