@@ -434,27 +434,6 @@ def test_main_jobs_page_in_a_browser(cars, browser):
     page.context.close()
 
 
-def test_a_page_with_classes_long_names_and_a_narrow_window(browser, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    names = [f"object number {number} with a rather long name" for number in range(12)]
-    Path("a.csv").write_text(
-        "".join(f"{names[t % 12]},{names[(t + 1) % 12]},{names[(t + 5) % 12]}\n" for t in range(24))
-    )
-    Path("t.csv").write_text("".join(f"{name},class {number % 3}\n" for number, name in enumerate(names)))
-    assert run(capsys, "cluster", "a.csv", "--truth", "t.csv", "--clusters", 3, "--out", "a.html")[0] == 0
-    page, complaints = open_offline(browser, tmp_path / "a.html", width=420)
-    drawn = [leaf for leaf in page.evaluate(LEAVES) if leaf["right"] > leaf["left"]]  # folded ends are hidden
-    leaves = [leaf for leaf in drawn if leaf["text"].startswith("object")]
-    assert complaints == []
-    assert len(leaves) == 12
-    assert not [1 for n, a in enumerate(leaves) for b in leaves[n + 1 :] if overlaps(a, b, 2)]
-    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")  # only the figure scrolls
-    assert all(
-        f"class {c}" in page.inner_text("body") or page.locator("svg", has_text=f"class {c}").count() for c in range(3)
-    )
-    page.context.close()
-
-
 NAMED = st.one_of(st.text("'=+-@＝\t\r\n 1.e,;\"a", max_size=6), st.text(max_size=4), st.sampled_from(["object", "-3"]))
 NAMED = NAMED.filter(lambda name: is_name(name) and name == name.strip() and "\0" not in name)
 

@@ -56,6 +56,7 @@ def test_support_and_clusters_are_written():
         ("(a:1,b:3);", "ab", [3], "height"),
         ("((A[x[y]z]:1,B:1):1,C:2);", "ABC", [1, 2], "merge order"),  # nested comments
         ("\ufeff(A,B);", "AB", [1], "level"),  # a byte order mark
+        ("[&R] ((A:1,B:1)90:1,C:2)[a];", "ABC", [1, 2], "merge order"),
         ('(("a dog","b, c"),d);', ["a dog", "b, c", "d"], [1, 2], "level"),
         ("(A[&&NHX:S=x[1[2]]],B);", "AB", [1], "level"),
         ("('#H1',A#1);", ["#H1", "A#1"], [1], "level"),

@@ -22,7 +22,6 @@ from comparison_hc.cli._main import make_parser
 from comparison_hc.cli._reading import READING_HELP
 from comparison_hc.comparisons import Triplets, apply_responses, read_comparisons
 from comparison_hc.core.validation import InputError, InputWarning
-from comparison_hc.dendrogram import Dendrogram
 from comparison_hc.elicitation.pool import compare_people
 from comparison_hc.estimators import ComparisonClustering, ComparisonHC
 from comparison_hc.flat import adds_from_file
@@ -775,11 +774,6 @@ def test_the_chosen_of_three_is_told_by_any_code(tmp_path, kind, codes):
     assert named(answers) == named(read(tmp_path, text(ODD_FIRST), kind=kind)[0])
 
 
-def test_salmon_names_losers(tmp_path):
-    answers, said = read(tmp_path, IMPOSSIBLE, format="salmon", drop_invalid=True)
-    assert named(answers) == [("z.png", "x.png", "y.png")] and "1 names a choice that was not shown (line 2)" in said
-
-
 def test_decimal_commas(tmp_path):
     content = text([(*row, f"{n},5") for n, row in enumerate(ROWS)], ("head", "winner", "loser", "w"), ";")
     answers, _ = read(tmp_path, content, weight="w")
@@ -1121,35 +1115,6 @@ def test_pictures_are_found_by_the_last_part_of_a_name(tmp_path, monkeypatch, ca
     (tmp_path / "a.csv").write_text(text(rows, WINNERS))
     assert main("cluster a.csv --method 3-al --images img --out t.html".split()) == 0
     assert "6 of 6 objects" in capsys.readouterr().out
-
-
-# ---- trees of other programs
-
-
-def test_merges_out_of_order_are_sorted():
-    tree = Dendrogram.from_linkage([[0, 1, 3.0, 2], [2, 3, 1.0, 2], [4, 5, 5.0, 4]])
-    assert tree.cut(3).tolist() == [1, 2, 0, 0] and (np.diff(tree.heights) >= 0).all()
-
-
-@pytest.mark.parametrize(
-    "newick, names",
-    [
-        ("((A[x[y]z]:1,B:1):1,C:2);", "ABC"),
-        ("\ufeff((A:1,B:1):1,C:2);\n", "ABC"),
-        ("((\"A b\":1,'B c':1):1,C:2);", ["A b", "B c", "C"]),
-        ("[&R] ((A:1,B:1)90:1,C:2)[a];", "ABC"),
-    ],
-)
-def test_newick_in_the_wild(newick, names):
-    assert list(Dendrogram.from_newick(newick).names) == list(names)
-
-
-@pytest.mark.parametrize(
-    "newick, word", [("((A:1,(B:1)#H1:0):1,(#H1:0,C:1):1);", "network"), ("((A:1,B:1):1,C:2)", "';' at the end")]
-)
-def test_what_is_no_tree_is_refused(newick, word):
-    with pytest.raises(InputError, match=word):
-        Dendrogram.from_newick(newick)
 
 
 def test_chunks_of_a_large_file_are_read_by_name(tmp_path):

@@ -815,7 +815,8 @@ def test_zoom_and_print(opened):
 
 @pytest.mark.parametrize("width", [390, 1280])
 def test_only_figures_scroll(opened, width):
-    for result in (sample(36, n_clusters=5), sample(320)):
+    long = [f"object number {number} with a rather long name" for number in range(12)]
+    for result in (sample(36, n_clusters=5), sample(320), sample(12, names=long, n_clusters=3)):
         page = opened(result, width=width)
         assert page.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         boxes = [box for _, box in page.page.evaluate(BOXES)]
