@@ -25,6 +25,7 @@ def test_kept_results_are_those_of_their_grid(name):
         kept, asked = load_results(name + kind), pd.DataFrame(grids[kind])
         asked = asked.map(lambda value: float(f"{value:.6g}") if isinstance(value, float) else value)  # as it is kept
         (repeated,) = asked.columns.intersection(["repetition", "instance"])
+        assert {*asked[repeated]} == {*range(asked[repeated].nunique())}
         points = [column for column in asked if column in kept and column != repeated]
         wanted = asked.groupby(points)[repeated].nunique().rename("wanted")
         assert {*kept[points].itertuples(index=False)} == {*asked[points].itertuples(index=False)}
