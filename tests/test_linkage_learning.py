@@ -160,7 +160,7 @@ def test_the_interval_is_honest_where_gains_are_rare_and_skewed(n_tasks, share):
 
 def test_equal_gains_say_so():
     found = LeaveOneTaskOut(tuple("abcdefghijkl"), (0.25,) * 12, {"single": (0.5,) * 12})
-    assert np.isnan(found.interval()).all() and any("not all by the same" in said for said in found.sentences())
+    assert np.isnan(found.interval()).all() and any("not all gains are equal" in said for said in found.sentences())
 
 
 # ---- the model and its file
