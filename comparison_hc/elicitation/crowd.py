@@ -160,7 +160,7 @@ def crowd_table(
             }
         )
     if places is not None:
-        rule = f"{len(answers)} integers of at least -1, one an answer"
+        rule = f"{len(answers)} integers of at least -1, one per answer"
         places = as_array(places, "places", rule)
         whole = places.shape == (len(answers),) and places.dtype.kind in "iub" and (places >= -1).all()
         require(whole, "places", rule, places)

@@ -50,8 +50,8 @@ def _units(comparisons, by=None):
         if by == "answers" or who is None:
             return np.arange(m)
         by = who
-    labels = as_array(by, "by", f"{m} labels, one an answer")
-    require(labels.shape == (m,), "by", f"{m} labels, one an answer", by)
+    labels = as_array(by, "by", f"{m} labels, one per answer")
+    require(labels.shape == (m,), "by", f"{m} labels, one per answer", by)
     return np.unique(labels.astype(str), return_inverse=True)[1].reshape(-1)
 
 
