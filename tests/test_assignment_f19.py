@@ -80,9 +80,9 @@ def test_rates_and_promises():
     assert "should give a number" not in said(FIRST, "2b", enough_separation=in_an_array)
     assert "75% is enough" in said(FIRST, "2b", enough_separation=lambda n: 1.0)
     promise = lambda n: 4 * np.log(20 * n) ** 0.5  # noqa: E731
-    assert said(FIRST, "3a", promised_separation=promise, times_too_safe=3.5) == ""
-    assert "times_too_safe" in said(FIRST, "3a", promised_separation=promise, times_too_safe=1.0)
-    assert "promised_separation(4)" in said(FIRST, "3a", promised_separation=lambda n: 4.0, times_too_safe=3.5)
+    assert said(FIRST, "3a", guaranteed_separation=promise, times_too_safe=3.5) == ""
+    assert "times_too_safe" in said(FIRST, "3a", guaranteed_separation=promise, times_too_safe=1.0)
+    assert "guaranteed_separation(4)" in said(FIRST, "3a", guaranteed_separation=lambda n: 4.0, times_too_safe=3.5)
 
 
 def kernel_in_other_words(answers, n):

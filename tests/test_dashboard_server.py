@@ -466,7 +466,7 @@ def test_a_name_that_was_here_is_asked_about(served, folder):
     assert get(served, f"{token}&person=Newcomer&new=1")[0] == 303
     (folder / "animals-Dua.jsonl").touch()
     status, text = get(served, f"{token}&person=Dua&new=1")
-    assert status == 200 and "Somebody called Dua has answered here" in text
+    assert status == 200 and "A person with the name Dua has answered here" in text
     assert 'id="spec"' in get(served, f"{token}&person=Dua")[1]
     (folder / "animals-_b_x.jsonl").touch()
     assert "<b>x" not in get(served, f"{token}&person=%3Cb%3Ex&new=1")[1]

@@ -137,10 +137,10 @@ def check_enough(snr, n_pure, runs, seed):
 
 @part("3a")
 def part_3a(answers):
-    promised = answers.function("promised_separation")
+    promised = answers.function("guaranteed_separation")
     for n_pure in (4, 16, 1000):
         want = 4 * np.sqrt(np.log(2 * n_pure / 0.1))
-        expect_equal(promised(n_pure), want, f"promised_separation({n_pure})", tol=1e-6)
+        expect_equal(promised(n_pure), want, f"guaranteed_separation({n_pure})", tol=1e-6)
     got = answers.value("times_too_safe", (int, float, np.number), "a number")
     text = (
         f"`times_too_safe` is {got:.3g}; Theorem 1's separation, divided by the measured one, is between 2.5 and 6."

@@ -152,7 +152,7 @@ def assignment_name(notebook):
     return found and found[1]
 
 
-_MODULE = """"The parts of the assignment {name}: tests that everybody sees."
+_MODULE = """"The parts of the assignment {name}: the tests that students see."
 
 from comparison_hc.classroom import Assignment, expect_equal
 
@@ -225,7 +225,7 @@ def new_assignment(name: str, folder: str | Path = ".") -> tuple[Path, Path]:
     title = name.replace("-", " ").capitalize()
     opening = f'from comparison_hc.classroom import open_assignment\n\ncheck = open_assignment("{name}")'
     cells = [
-        v4.new_markdown_cell(f"# {title}\nWhat is to be found out, and why it is worth asking."),
+        v4.new_markdown_cell(f"# {title}\nState the question of this assignment, and why it is interesting."),
         v4.new_markdown_cell("**Goals.** …\n\n**Common mistakes.** …", metadata={"tags": ["instructor"]}),
         v4.new_code_cell(opening),
         v4.new_markdown_cell("**1a.** How many quadruplet questions do n objects have?"),

@@ -32,7 +32,7 @@ ASKED = {
     "odd-one-out": "Which one does not belong?",
     "central": "Which one is the most typical of the three?",
 }
-THANKS = "Thank you. That was all: you can close this page."
+THANKS = "Thank you. There are no more questions. You can close this page."
 
 
 def text_html(path, argument):
@@ -271,13 +271,13 @@ def run_study(browser=True, **options):
 
     with serve_study(**options) as study, suppress(KeyboardInterrupt):
         print(
-            f"Participants: {study.address} (Ctrl-C ends it; with &person=NAME nobody is asked who they are)",
+            f"Participants: {study.address} (Ctrl-C ends it; with &person=NAME the page does not ask for a name)",
             flush=True,
         )
         if not is_loopback(study.host):
-            print("Anyone who has this address may come in. Nothing is encrypted on the way.", flush=True)
+            print("Anyone who has this address can open the page. The connection is not encrypted.", flush=True)
             again = f"--port {study.port} --token {study.token}"
-            print(f"To start again under this address: the same command with {again}", flush=True)
+            print(f"To start again under this address, add to the command: {again}", flush=True)
         if browser and is_loopback(study.host):
             webbrowser.open(study.address)
         threading.Event().wait()

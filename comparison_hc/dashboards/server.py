@@ -42,9 +42,9 @@ MOST_READERS = 300
 MOST_NAME = 40  # characters of a person's name
 MOST_PICTURES = 2_000_000  # bytes of pictures in the questions: every page shows all of them
 CACHE_BYTES = 100_000_000
-NOT_OURS = "This server does not answer to that name."
-NO_TOKEN = "This server needs the token in the address that its command printed."
-LOST = "The process that computed this ended: too much memory, perhaps. Take a smaller setting."
+NOT_OURS = "This server has another name."
+NO_TOKEN = "The address must contain the token that the command printed."
+LOST = "The process that computed this has ended, perhaps because of too little memory. Choose a smaller setting."
 HEADERS = {
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
@@ -361,7 +361,7 @@ def checked_handler():
                 raise HTTPError(403, reason=NO_TOKEN)
 
         def write_error(self, status_code, **_):
-            words = "This server has no page of that name." if status_code == 404 else self._reason
+            words = "This server has no page with this name." if status_code == 404 else self._reason
             self.finish(plain_page(f"{status_code}", f"<p>{escape(words)}</p>"))
 
         def set_default_headers(self):
@@ -455,8 +455,8 @@ class Site(Served):
             if person and not self.log(person).is_file():
                 return None
             if person:
-                here = f'<a href="{self.where("ask", person=person)}">That was me: go on</a>, or take another name:'
-                words = f"Somebody called {escape(person)} has answered here. {here}"
+                here = f'<a href="{self.where("ask", person=person)}">That was me: continue</a>, or choose a name:'
+                words = f"A person with the name {escape(person)} has answered here. {here}"
         except InputError as error:
             words = escape(str(error))
         parts = dict(words=words, token=self.token, most=MOST_NAME)
@@ -525,7 +525,7 @@ def dashboard_routes():
                 settings = find_dashboard(self.name).settings.from_message(settings).message()
             except (ValueError, TypeError, ArithmeticError) as error:
                 self.site.pool.leave(self)
-                words = str(error) if isinstance(error, InputError) else "These are not settings of this page."
+                words = str(error) if isinstance(error, InputError) else "This page has no such settings."
                 return [self.hear(as_json(each)) for each in (dict(kind="sentence", text=words), dict(kind="done"))]
             self.site.pool.ask(self, (self.name, settings), self.name + as_json(settings))
 
@@ -655,7 +655,7 @@ def run_dashboard(
     with serve_dashboard(name, port, **options) as address:
         print(f"Dashboards: {address} (Ctrl-C ends it)", flush=True)
         if not is_loopback(options.get("host", LOOPBACK)):
-            print("Anyone who has this address may come in. Nothing is encrypted on the way.", flush=True)
+            print("Anyone who has this address can open the page. The connection is not encrypted.", flush=True)
         if browser:
             webbrowser.open(address)
         (stop or threading.Event()).wait()

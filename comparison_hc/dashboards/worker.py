@@ -12,8 +12,8 @@ class Superseded(Exception):
     "A newer request has come: the work on this one ends here."
 
 
-NO_MEMORY = "This needs more memory than there is; take a smaller setting."
-OUR_MISTAKE = "This setting failed ({}: {}). That is a mistake of this page; the others still work."
+NO_MEMORY = "This setting needs more memory than there is. Choose a smaller one."
+OUR_MISTAKE = "This setting failed ({}: {}). This is an error of the page; other settings still work."
 
 
 def answer(work, request, publish, is_old, show_after=0.15):

@@ -169,7 +169,7 @@ function conversation({root, view}, connect, heard) {
   return settings => {
     [started, root.dataset.asked] = [performance.now(), count += 1];
     [silence, late].forEach(timer => clearTimeout(timer));
-    silence = setTimeout(() => say("no answer yet: Python is busy, or was stopped"), 10000);
+    silence = setTimeout(() => say("no answer yet; Python is busy or was stopped"), 10000);
     late = setTimeout(() => root.classList.add("chc-late"), 400);             // old results fade while new ones come
     ask({number: `${view}:${count}`, settings});
   };
