@@ -415,11 +415,6 @@ def test_adversaries():
 # ---- insertion
 
 
-def test_the_depth_limit_fits_a_balanced_tree_and_sums_to_the_bound():
-    assert all((m - 1).bit_length() <= depth_limit(m) for m in range(1, 3000))
-    assert all(sum(map(depth_limit, range(1, n))) <= n * log2(n) for n in range(2, 300))
-
-
 @properties
 @given(st.integers(2, 30), seeds)
 def test_the_tree_agrees_with_whatever_was_answered(n, seed):

@@ -26,7 +26,6 @@ from comparison_hc.checks import (
     proportion_bounds,
     proportion_interval,
     run_checks,
-    within,
 )
 from comparison_hc.core.validation import InputError
 
@@ -110,11 +109,6 @@ def test_any_column_will_do(make):
     table = compare(values, "<=", 2, N=values, name="a").judge()
     assert table.left.tolist() == table.N.tolist() == [0, 1, 2] and table.name.tolist() == ["a"] * 3
     assert list(table.columns) == ["N", "name", "left", "relation", "right", "tol", "margin", "holds"]
-
-
-def test_within_is_two_comparisons():
-    table = within([1, 5], 0, [2, 4], N=[10, 20]).judge()
-    assert table.N.tolist() == [10, 20, 10, 20] and table.holds.tolist() == [True, True, True, False]
 
 
 # Running

@@ -173,12 +173,6 @@ def test_flat_exactly_that_many_clusters(triplets, similarity, k):
     assert model.certificate_ is None or model.certificate_.n_clusters == k
 
 
-def test_flat_answers_that_fall_apart_warn_and_say_where():
-    with pytest.warns(UserWarning, match="fall apart into 2"):
-        model = ComparisonClustering(n_clusters=2).fit([[0, 1, 2], [2, 1, 0], [3, 4, 5], [5, 4, 3]])
-    assert model.components_.tolist() == [0, 0, 0, 1, 1, 1]
-
-
 @pytest.fixture(scope="module")
 def unclear():
     "Triplets of which no partition is proved to be best."

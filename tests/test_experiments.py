@@ -150,17 +150,6 @@ def test_a_surrounding_parallel_config_is_followed():
     assert set(table.process) == {os.getpid()}
 
 
-def test_the_table():
-    grid = parameter_grid(x=[2, 3]) + [{"x": 1}]
-    table = run_experiment(several, grid)
-    assert table.columns.tolist() == ["x", "run_seed", "method", "value", "seconds"]
-    assert table.x.tolist() == [2, 2, 3, 3, 3, 1]
-    assert table.method.tolist() == list("ababca") and (table.seconds >= 0).all()
-    assert table.dtypes["run_seed"] == np.int64
-    assert table.run_seed.tolist() == [run_seed({"x": x}) for x in table.x]
-    assert np.random.default_rng(int(table.run_seed[5])).normal() == table.value[5]
-
-
 def test_kinds_of_values_survive_the_journal(tmp_path):
     def kinds(t, rng):
         found = {"a": np.float32(0.1), "b": np.int8(3), "c": np.bool_(True), "d": (1, 2.5), "e": None}
@@ -215,20 +204,6 @@ def test_progress(tmp_path, capsys):
     run_experiment(draws, parameter_grid(x=range(5)), tmp_path / "j", progress=True)
     out, err = capsys.readouterr()
     assert out == "" and "5/5" in err and "draws" in err
-
-
-def test_an_error_of_the_callback_keeps_what_is_done(tmp_path):
-    def stop(done, total):
-        if done == 2:
-            raise OSError("no screen")
-
-    with pytest.raises(OSError, match="no screen"):
-        run_experiment(draws, parameter_grid(x=range(4)), tmp_path / "j", progress=stop)
-    assert (tmp_path / "j").read_bytes().count(b"\n") == 3
-    same(
-        run_experiment(draws, parameter_grid(x=range(4)), tmp_path / "j"),
-        run_experiment(draws, parameter_grid(x=range(4))),
-    )
 
 
 # Killed

@@ -43,7 +43,7 @@ from comparison_hc.whatif.designs import (
     study_run,
 )
 from comparison_hc.whatif.lists import balanced_places, dealt_threes, question_counts, study_lists
-from comparison_hc.whatif.pilot import fit_pilot, pilot_curve, slip_of, slips_from_repeats
+from comparison_hc.whatif.pilot import fit_pilot, pilot_curve, slips_from_repeats
 from comparison_hc.whatif.study import (
     assumptions,
     design_table,
@@ -161,13 +161,6 @@ def test_a_handful_of_repeats_says_nothing():
     same = np.array([[0, 1, 2], [3, 4, 5]] * 2 + [[0, 2, 4]])
     found = slips_from_repeats(Triplets(same), "triplets", 0.11)
     assert found.noise == 0.11 and found.n_repeated == 0 and "is assumed" in str(found)
-
-
-def test_an_agreement_and_its_noise_are_inverse():
-    for noise in (0.0, 0.1, 0.3):
-        assert np.isclose(slip_of((1 - noise) ** 2 + noise**2, "triplets"), noise)
-        same = (1 - noise) ** 2 + noise**2 / 2
-        assert np.isclose(slip_of(same, "central"), noise)
 
 
 def test_a_pilot_is_placed_in_a_world_like_its_own():
