@@ -264,12 +264,6 @@ def test_a_journal_replays_an_interrupted_run(name, tmp_path):
 
 
 @every_learner
-def test_two_items_need_no_question(name):
-    learned = run(LEARNERS[name].learn(["x", "y"], 0), lambda questions: [0] * len(questions))
-    assert learned.names == ("x", "y") and clusters(learned) == {frozenset({0}), frozenset({1}), frozenset({0, 1})}
-
-
-@every_learner
 def test_bad_answers_are_refused(name):
     bad = [(3, "position"), (None, "position"), ("0", "position"), (0.5, "position"), (True, "position")]
     for answer, words in bad + [(-1, "binary")] * (not LEARNERS[name].multifurcating):
@@ -637,19 +631,6 @@ def test_a_large_inconsistent_set_is_made_small_quickly():
     named = caught.value.answers
     assert len(named) < 40 and any(set(row[:3]) == set(triples[777]) for row in named.tolist())
     assert_minimal(named)
-
-
-def test_all_triples_names_one_wrong_answer():
-    for seed in range(40):
-        rng, truth = np.random.default_rng(seed), random_hierarchy(9, sorted(SHAPES)[seed % 4], seed)
-        triples = np.array(list(combinations(range(9), 3)))
-        answers = HierarchyOracle(truth)(triples)
-        lie = rng.integers(len(triples))
-        answers[lie] = (answers[lie] + rng.integers(1, 3)) % 3
-        with pytest.raises(InconsistentTriplets) as caught:
-            run(all_triples_clustering(9), lambda questions, answers=answers: answers)
-        assert any(set(row[:3]) == set(triples[lie]) for row in caught.value.answers.tolist())
-        assert_minimal(caught.value.answers)
 
 
 def test_an_error_names_its_answers():

@@ -28,17 +28,7 @@ from comparison_hc.hierarchical import (
 )
 from comparison_hc.hierarchical._active import query_kernel
 from comparison_hc.hierarchical.linkage import _complete_linkage
-from comparison_hc.oracles import (
-    Budget,
-    BudgetExhausted,
-    Counting,
-    HierarchyOracle,
-    Journal,
-    JournalError,
-    Noisy,
-    SimilarityOracle,
-    run,
-)
+from comparison_hc.oracles import Budget, BudgetExhausted, Counting, Journal, JournalError, Noisy, SimilarityOracle, run
 
 LINKAGE = {"single": single_linkage, "complete": complete_linkage}
 ALGORITHMS = LINKAGE | {  # of (n, rng)
@@ -197,13 +187,6 @@ def test_with_ties_every_merge_is_of_a_most_similar_couple(method, n, seed, leve
         }
         assert value[min(a, b), max(a, b)] == max(value.values())
         clusters[node] = clusters.pop(a) + clusters.pop(b)
-
-
-@both
-def test_a_hierarchy_gets_itself_back_and_total_ties_are_no_trouble(method):
-    tree = from_scipy(similarities(30, 4), "complete")
-    assert run(LINKAGE[method](30), HierarchyOracle(tree)).same_tree(tree)
-    assert run(LINKAGE[method](40), SimilarityOracle(np.zeros((40, 40)))).n_leaves == 40
 
 
 @pytest.mark.parametrize("shape", shapes(8, 0))
