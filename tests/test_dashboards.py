@@ -629,7 +629,7 @@ def sent_by(widget, *messages):
         if event["kind"] == "done":
             done.set()
 
-    widget.send = send
+    widget.show = send
     for number, settings in enumerate(messages, 1):
         done.clear()
         widget._handle_custom_msg(dict(number=f"v:{number}", settings=settings), [])

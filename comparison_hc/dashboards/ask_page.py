@@ -292,7 +292,7 @@ def ask_dashboard(
 
     def heard(widget, wish):
         for event in replies(session, wish, stem):
-            widget.send(event)
+            widget.show(event)
 
     return page_widget(page_spec(session, pages_beside()), heard)
 

