@@ -14,7 +14,7 @@ from html.parser import HTMLParser
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import SimpleNamespace
-from urllib.parse import unquote, urldefrag
+from urllib.parse import quote, unquote, urldefrag
 
 import nbformat
 import pytest
@@ -364,6 +364,22 @@ def test_a_dead_link_stops_the_builder(tmp_path):
     assert done.returncode and "gone.ipynb" in done.stderr
 
 
+def heights_in_jupyterlite(browser, address, pause=300_000):
+    "The heights of the charts of a dashboard in a cell of JupyterLite, after a notebook has been opened there."
+    page = browser.new_page()
+    page.set_default_timeout(pause)
+    page.goto(f"{address}lite/notebooks/index.html?path=hierarchical/10_planted.ipynb")
+    page.wait_for_selector(".jp-Notebook .jp-Cell")
+    cell = "from comparison_hc.dashboards import planted_dashboard; planted_dashboard()"
+    page.goto(f"{address}lite/repl/index.html?kernel=python&execute=1&code={quote(cell)}")
+    page.wait_for_selector(".chc[data-done]")
+    found = page.evaluate(
+        "() => [...document.querySelectorAll('.chc svg.marks')].map(each => +each.getAttribute('height'))"
+    )
+    page.close()
+    return found
+
+
 def test_all_pages_have_no_fault(request, tmp_path, browser):
     "The documented build, every link, every page at two widths, the search, and JupyterLite's own files."
     if not request.config.getoption("--full"):
@@ -378,6 +394,8 @@ def test_all_pages_have_no_fault(request, tmp_path, browser):
     with served(folder) as address:
         assert [fault for width in (390, 1280) for fault in look_through(browser, address, paths, width)] == []
         assert "Commands" in search(browser, address, "respondent")
+        heights = heights_in_jupyterlite(browser, address)
+        assert heights and max(heights) < 1000
 
 
 def test_what_stands_between_two_solutions_of_a_cell_stays():
