@@ -336,10 +336,8 @@ function drawn(text) {
 // ---- where the page begins: in a notebook, behind a server, or as a file, which has its events in it, compressed
 
 const begin = {start: (root, connect, spec) => (starts[spec.name] ?? show)(root, connect, spec)};
-const kernel = model => heard => {
-  model.on("msg:custom", ({text}) => heard(JSON.parse(text)));
-  return request => model.send(request);
-};
+const kernel = model => heard =>
+  (model.on("msg:custom", ({text}) => heard(JSON.parse(text))), request => model.send(request));
 async function render({model, el}) {
   const [spec, text] = [JSON.parse(model.get("spec")), model.get("library")];
   const address = URL.createObjectURL(new Blob([text], {type: "text/javascript"}));
