@@ -1,7 +1,6 @@
 """Machine code for millions of answers, on small ones: the same bytes as the slow way; and the benchmark's words."""
 
-import importlib.util
-import sys
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -94,22 +93,14 @@ def test_bits_pay_off_for_dense_answers_only():
     assert kernels._bits_are_cheapest(240, 41_000_000) == has_numba()
 
 
-def load(name):
+def script(name, monkeypatch):
     "A script of tests/benchmarks as a module."
-    folder = str(Path(__file__).parent / "benchmarks")
-    sys.path.insert(0, folder)
-    try:
-        spec = importlib.util.spec_from_file_location(f"benchmark_{name}", f"{folder}/{name}.py")
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        return module
-    finally:
-        sys.path.remove(folder)
-        sys.modules.pop("run", None)
+    monkeypatch.syspath_prepend(Path(__file__).with_name("benchmarks"))
+    return import_module(name)
 
 
 def test_a_benchmark_that_fails_says_one_sentence(monkeypatch):
-    run = load("run")
+    run = script("run", monkeypatch)
     assert run.one_sentence('Traceback\n  File "x"\nx.InputError: data are not here. Set the folder\n\n') == (
         "data are not here."
     )
@@ -120,10 +111,10 @@ def test_a_benchmark_that_fails_says_one_sentence(monkeypatch):
     assert set(run.GOALS) <= set(run.BENCHMARKS) and all(seconds > 0 for seconds, _ in run.GOALS.values())
 
 
-def test_the_scale_table_is_of_the_methods_that_are_measured():
+def test_the_scale_table_is_of_the_methods_that_are_measured(monkeypatch):
     import pandas as pd
 
-    scale = load("scale")
+    scale = script("scale", monkeypatch)
     table = pd.read_csv(scale.RESULTS / "scale.csv")
     assert set(table.method) == set(scale.METHODS)
     wanted = [(name, n) for name, (_, sizes) in scale.METHODS.items() for n, _ in sizes]
