@@ -153,9 +153,9 @@ def task_event(settings, task, trees, step=no_step):
 def theorem_words(curves, average):
     "The band of Theorem 1 around the average loss, and the difference of the averages over two halves of the tasks."
     band = float(confidence_band(LearnedLinkage(average, curves, average.n_trees, True)))
-    pieces = f"{len(average.values):,} piece{'s' * (len(average.values) != 1)} of the average"
+    steps = f"{len(average.values):,} step{'s' * (len(average.values) != 1)} of the average"
     use = "which is vacuous, because a loss is at most 1" if band >= 1 else "for all parameters at once"
-    promised = f"± {band:.2f} with probability 0.95, {use} ({pieces})"
+    promised = f"± {band:.2f} with probability 0.95, {use} ({steps})"
     if len(curves) < 2:
         return promised, "needs two tasks"
     one, other = (average_loss(curves[start::2]) for start in (0, 1))
