@@ -1,4 +1,4 @@
-"""Tests that accept every right answer, say what is wrong in a wrong one, and give hints in three steps."""
+"""Tests that accept every right answer, state what is wrong with a wrong one, and give hints in three steps."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .source import SECONDS
 
 
 class Wrong(AssertionError):
-    """What is wrong with an answer, in a sentence for the person who wrote it.
+    """Error that states what is wrong with a student's answer.
 
     Examples
     --------
@@ -31,24 +31,24 @@ class Wrong(AssertionError):
     """
 
     def _render_traceback_(self):
-        "What a notebook shows instead of a traceback."
+        "The message that a notebook shows instead of a traceback."
         return [str(self)]
 
 
 def expect(holds: Any, sentence: str) -> None:
-    """Raise `Wrong` with a sentence unless something holds.
+    """Raise `Wrong` with a message unless a condition holds.
 
     Parameters
     ----------
     holds : bool
-        What must be true.
+        The condition.
     sentence : str
-        What is wrong if it is not.
+        The message if the condition does not hold.
 
     Raises
     ------
     Wrong
-        If it does not hold.
+        If the condition does not hold.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def expect(holds: Any, sentence: str) -> None:
 
 
 def expect_equal(got: Any, want: Any, what: str, tol: float = 0) -> None:
-    """Raise `Wrong` unless two values are equal: numbers within `tol`, sequences place by place whatever their type.
+    """Raise `Wrong` unless two values are equal: numbers within `tol`, sequences item by item whatever their type.
 
     Parameters
     ----------
@@ -69,14 +69,14 @@ def expect_equal(got: Any, want: Any, what: str, tol: float = 0) -> None:
     want : float, str, list, tuple, set, dict, array or None
         The right value.
     what : str
-        Which value it is, such as "count(3)".
+        Name of the value in the message, such as "count(3)".
     tol : float, default 0
-        How far numbers may be apart.
+        The largest permitted difference of numbers.
 
     Raises
     ------
     Wrong
-        If they differ; the sentence names the first difference.
+        If the values differ; the message names the first difference.
 
     Examples
     --------
@@ -144,7 +144,7 @@ def _is_code(text):
 
 
 class Answers:
-    """What a student has defined, by name.
+    """The names that a student has defined, with their values.
 
     Parameters
     ----------
@@ -169,9 +169,9 @@ class Answers:
         name : str
             Of a variable.
         kind : type or tuple of types, optional
-            That it must have.
+            Required type of the value.
         form : str, optional
-            What such a value is called, for the sentence.
+            Description of such a value for the message.
 
         Returns
         -------
@@ -181,7 +181,7 @@ class Answers:
         Raises
         ------
         Wrong
-            If there is none, or one of another kind.
+            If the name is not defined, or its value has another type.
         """
         expect(name in self._names, f"`{name}` is not defined yet. The cell above should define it under this name.")
         found = self._names[name]
@@ -198,12 +198,12 @@ class Answers:
         name : str
             Of a function.
         by_name : iterable of str, default ()
-            Names that stand for the first arguments in sentences, where their values say little.
+            Names that replace the values of the first arguments in messages.
 
         Returns
         -------
         callable
-            Calls it, and raises `Wrong` with the call where it raises.
+            Function that calls the student's function, and raises `Wrong` with the call if that fails.
 
         Raises
         ------
@@ -220,13 +220,13 @@ class Answers:
 
 
 def call_text(name, args, kwargs, by_name=()):
-    "A call as one writes it, short."
+    "A call as short text."
     given = [*by_name, *map(shown, args[len(by_name) :])] + [f"{key}={shown(value)}" for key, value in kwargs.items()]
     return f"{name}({', '.join(given)})"
 
 
 def guarded(function, call, *args, **kwargs):
-    "The result of a call, or `Wrong` that says what it raised."
+    "The result of a call. Raises `Wrong` with the error of the call."
     try:
         return function(*args, **kwargs)
     except (Wrong, StopIteration):
@@ -240,13 +240,13 @@ def guarded(function, call, *args, **kwargs):
 
 @dataclass(frozen=True)
 class Part:
-    "One thing to do in an assignment."
+    "One part of an assignment, with its test."
 
     name: str  # such as "1a"
-    title: str  # what is done, in a few words
+    title: str  # in a few words
     points: int  # for the visible tests
     hidden: int  # for the tests that only the teacher has; 0 where there are none
-    hints: tuple  # three texts, each saying more than the one before
+    hints: tuple  # three texts, each with more detail than the one before
     test: Callable  # function of `Answers` that raises `Wrong`
 
 
@@ -286,13 +286,13 @@ class Assignment:
         name : str
             Such as "1a".
         title : str
-            What is done.
+            In a few words.
         points : int
             At least 1, for the visible tests.
         hidden : int, default 0
             Points for hidden tests.
         hints : iterable of str
-            Three texts, each saying more than the one before.
+            Three texts, each with more detail than the one before.
 
         Returns
         -------
@@ -318,7 +318,7 @@ class Assignment:
 
     @property
     def points(self) -> int:
-        "All that can be reached."
+        "The largest number of points."
         return sum(part.points + part.hidden for part in self.parts.values())
 
 
@@ -330,11 +330,11 @@ def packaged(name):
 
 
 class OverBudget(ValueError):
-    "More questions than were allowed."
+    "Error for more questions than the budget allows."
 
 
 def ranking(entries, play, measure, enough):
-    """Strategies as a table: those that are good enough by their questions, then the others by their measure.
+    """Strategies as a table: those that are good enough, sorted by their questions, then the others by their measure.
 
     `play` is a function of an entry and its name that returns (measure, questions, remark).
     """
@@ -353,12 +353,12 @@ def ranking(entries, play, measure, enough):
 
 @dataclass(frozen=True)
 class Feedback:
-    "That a part is right."
+    "The message that a part is right."
 
     assignment: str  # its name
     part: str  # its name, such as "1a"
     title: str  # of the part
-    more: str = ""  # what there is to be said besides
+    more: str = ""  # a further remark
 
     def __repr__(self):
         end = "" if self.title.endswith("?") else "."
@@ -404,12 +404,12 @@ class Checker:
         Returns
         -------
         Feedback
-            That it is right.
+            The message that the part is right.
 
         Raises
         ------
         Wrong
-            With what is wrong and the next hint.
+            With the mistake and the next hint.
         InputError
             If there is no such part.
         """
@@ -438,7 +438,7 @@ class Checker:
         return run
 
     def hint(self, name: str, step: int = 1) -> str:
-        """A hint, whether or not anything was tried.
+        """Return a hint of a part, also before the first attempt.
 
         Parameters
         ----------
