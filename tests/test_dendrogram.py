@@ -12,6 +12,7 @@ from scipy.cluster import hierarchy
 from scipy.spatial.distance import squareform
 from shared import chain, named_trees
 
+from comparison_hc.core._rows import relabel_by_size
 from comparison_hc.core.validation import InputError
 from comparison_hc.dendrogram import Dendrogram, random_tree
 
@@ -110,6 +111,7 @@ def test_cut_gives_exactly_k_clusters_of_the_tree_numbered_by_size(tree):
         assert keys == sorted(keys) and labels.max() == k - 1 and set(clusters) <= known
         assert set(clusters) == {frozenset(members[node].tolist()) for node in tree.cut_nodes(k).tolist()}
         assert np.array_equal(labels[:, None] == labels, step <= tree.n_leaves - k)  # their merge was not undone
+    assert all(np.array_equal(found, relabel_by_size(found)) for found in map(tree.cut_height, tree.heights))
 
 
 @common

@@ -122,17 +122,6 @@ def test_the_ends_and_mixed_metrics_are_scipys(seed):
             assert ours.same_tree(theirs) and np.allclose(ours.heights, theirs.heights)
 
 
-@pytest.mark.parametrize("merges", FAST + SLOW)
-def test_numbering_does_not_matter_without_ties(merges):
-    rng = np.random.default_rng(0)
-    D, order = symmetric(rng.random((12, 12))), rng.permutation(12)
-    D = D if is_pair(merges) else (D, symmetric(rng.random((12, 12))))
-    renamed = both(D, lambda one: one[np.ix_(order, order)])
-    for x in (0, 0.4, 1):
-        run = [{tuple(sorted(order[list(part)])) for part in pair} for pair in run_at(renamed, merges, x)]
-        assert run == run_at(D, merges, x)
-
-
 def test_mixed_linkage_is_both_families():
     D, E = (symmetric(np.random.default_rng(seed).random((15, 15))) for seed in range(2))
     mix = ["average", "complete"]

@@ -13,7 +13,7 @@ from comparison_hc import cli
 from comparison_hc.comparisons import Triplets
 from comparison_hc.core._rows import relabel_by_size
 from comparison_hc.core.plotting import cluster_color
-from comparison_hc.dendrogram import Dendrogram, random_tree
+from comparison_hc.dendrogram import Dendrogram
 from comparison_hc.estimators import ComparisonClustering
 from comparison_hc.evaluation.report import FlatResult
 
@@ -25,21 +25,6 @@ def test_numbers_follow_size_then_the_smallest_object(values):
     keys = [(-len(objects), objects[0]) for objects in members]
     assert keys == sorted(keys) and sum(map(len, members)) == len(values)
     assert len({*zip(values, labels.tolist())}) == len(set(values)) == len(members)  # the same partition
-
-
-@given(st.integers(2, 30), st.integers(0, 1000), st.data())
-def test_cuts_are_numbered_by_size_and_are_the_nodes_that_cut_nodes_says(n, seed, data):
-    tree = random_tree(n, seed)
-    k = data.draw(st.integers(1, n))
-    labels = tree.cut(k)
-    assert np.array_equal(labels, relabel_by_size(labels)) and labels.max() + 1 == k
-    nodes = tree.cut_nodes(k)
-    clusters = {node: set(members.tolist()) for node, members in tree.clusters()}
-    assert {frozenset(clusters[node]) for node in nodes.tolist()} == {
-        frozenset(np.flatnonzero(labels == number).tolist()) for number in range(k)
-    }
-    height = float(np.quantile(tree.heights, 0.5))
-    assert np.array_equal(tree.cut_height(height), relabel_by_size(tree.cut_height(height)))
 
 
 def test_flat_labels_are_numbered_by_size():
