@@ -145,6 +145,7 @@ def test_support_is_its_definition(by):
         counts += [cluster in sets for cluster in clusters_of(tree)]
     np.testing.assert_array_equal(found.values, counts / 30)
     assert found.values[-1] == 1 and len(found.trees) == 30
+    assert found.to_frame().support.tolist() == found.values.tolist()
 
 
 def test_support_does_not_depend_on_workers():
@@ -154,15 +155,6 @@ def test_support_does_not_depend_on_workers():
     shared = bootstrap_support(tree, answers, "3-al", 12, rng=2, n_jobs=2)
     np.testing.assert_array_equal(alone.values, shared.values)
     assert alone.trees == shared.trees and told == [(done, 12) for done in range(1, 13)]
-
-
-def test_full_support_where_nothing_is_in_doubt():
-    answers = sample_triplets(planted_hierarchy(1, 3, 0.8, 0.1, 0, 0).similarity, 1.0, 0)
-    answers = answers.take(np.repeat(np.arange(len(answers)), 20))
-    tree = build(answers)
-    found = bootstrap_support(tree, answers, "3-al", 20)
-    assert (found.values == 1).all() and found.consensus().dendrogram.same_tree(tree)
-    assert found.to_frame().support.tolist() == [1.0] * 7
 
 
 @pytest.mark.parametrize(
