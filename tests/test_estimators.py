@@ -8,7 +8,6 @@ import warnings
 from functools import partial
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClusterMixin, is_clusterer
 
@@ -263,12 +262,3 @@ def test_the_help_of_every_estimator_leads_on(name):
     for found in ("save_result", "plot_dendrogram", "bootstrap_support", "compare_methods"):
         assert found in comparison_hc.__all__ and found in dir(comparison_hc)
     assert name != "ComparisonHC" or {"plot_dendrogram", "bootstrap_support", "compare_methods"} <= set(leads)
-
-
-@pytest.mark.parametrize("estimator", [ComparisonHC("3-al", n_clusters=2), ComparisonClustering(n_clusters=2)])
-def test_a_table_of_names_is_all_that_fit_needs(estimator):
-    rows = [("hen", "owl", "cat"), ("owl", "hen", "dog"), ("cat", "dog", "hen"), ("dog", "cat", "owl")]
-    model = estimator.fit(pd.DataFrame(rows))
-    found = dict(zip(model.names_, model.labels_.tolist()))
-    assert set(found) == {"hen", "owl", "cat", "dog"}
-    assert found["hen"] == found["owl"] != found["cat"] == found["dog"]
