@@ -136,16 +136,3 @@ def test_a_long_chain_needs_no_recursion():
     labels = np.append(np.zeros(n - 3, int), [1, 2, 3])
     assert pruning_loss(chain, labels) == 0 == majority_loss(chain, labels)
     assert best_pruning(chain, labels).assignment == (0, 1, 2, 3)
-
-
-def test_purest_pruning_is_not_the_best():
-    tree, labels = Dendrogram.from_newick("(((0,1),(2,3)),(((4,5),6),7));"), list("xxxyxxzz")
-    assert (pruning_loss(tree, labels), majority_loss(tree, labels)) == (3 / 8, 2 / 8)
-
-
-def test_unmatched_clusters_are_wrong():
-    tree = Dendrogram.from_merges([(0, 1), (2, 3), (4, 5)])
-    assert pruning_loss(tree, [0, 0, 0, 0], 3) == 0.5
-    assert best_pruning(tree, [7, 7, 7, 7], 3).assignment.count(None) == 2
-    assert majority_loss(tree, [0, 0, 0, 0], 3) == 0
-    assert pruning_loss(tree, [0, 1, 2, 3], 1) == 0.75
