@@ -277,8 +277,8 @@ def test_the_advice_says_everything(plan):
         "Ask ",
         "Build the tree with",
         "4 people answer 68 new questions",
-        "One more person buys",
-        "may slip",
+        "One more person changes AARI by",
+        "may be errors",
     ):
         assert words in said
     assert "If the groups are less clear (δ/σ = 1)" in said and "If the groups are clearer (δ/σ = 4)" in said

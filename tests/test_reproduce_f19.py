@@ -267,11 +267,11 @@ def test_full_results_are_preferred_and_their_absence_is_said(tmp_path):
     save_results("f19-fig2-quick", quick, tmp_path)
     kept, kind = readings.kept_results("f19-fig2", tmp_path)
     assert kind == "quick"
-    assert f19_figures.describe_setting(kept, kind).startswith("QUICK SETTING, not the paper's: N₀ = 8")
+    assert f19_figures.describe_setting(kept, kind).startswith("Quick setting, not the paper's: N₀ = 8")
     save_results("f19-fig2", summary_of(AS_THE_PAPER_SAYS), tmp_path)
     kept, kind = readings.kept_results("f19-fig2", tmp_path)
     assert kind == "full"
-    assert f19_figures.describe_setting(kept, kind).startswith("THE PAPER'S SETTING: N₀ = 30 (N = 240), 5 values")
+    assert f19_figures.describe_setting(kept, kind).startswith("The paper's setting: N₀ = 30 (N = 240), 5 values")
 
 
 # ---- the picture

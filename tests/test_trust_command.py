@@ -167,7 +167,7 @@ def test_people(answers, capsys):
     table = crowd_table(answers, "3-al")
     lines = out.splitlines()
     assert [line.split()[0] for line in lines[1:7]] == table.person.tolist()
-    assert "Recommended for a look: p05 (rule:" in out and "wrote people.csv" in out
+    assert "Flagged for inspection: p05 (rule:" in out and "wrote people.csv" in out
     rows = list(csv.DictReader(open("people.csv", encoding="utf-8")))
     assert [row["person"] for row in rows] == table.person.tolist()
     assert float(rows[0]["agreement"]) == pytest.approx(table.agreement[0])

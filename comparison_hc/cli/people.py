@@ -78,7 +78,7 @@ def people_lines(table, n_places=2):
     order = ["person", "answers", "share", "decided", "agreement", "consistency", *["first place"] * known, "look"]
     shown = shown[order]
     named = table.person[table.look].tolist()
-    whom = f"Recommended for a look: {', '.join(named)}" if named else "Nobody is recommended for a look"
+    whom = f"Flagged for inspection: {', '.join(named)}" if named else "No person is flagged for inspection"
     rule = "no more than 50%, or more than 3 median absolute deviations (times 1.4826) below the median, of 20 or more"
     return [
         *shown.to_string(index=False).splitlines(),
@@ -175,7 +175,7 @@ def add_ask(commands):
     repeats = "after so many answers an old question comes again (default: 6; 0: never)"
     ask.add_argument("--repeat-every", type=int, metavar="N", help=repeats)
     careful = (
-        "allow for slips: ask until the tree is nearly certain if each answer is right with probability P "
+        "allow for errors: ask until the tree is nearly certain if each answer is right with probability P "
         "(default: as estimated from the repeated questions)"
     )
     ask.add_argument("--careful", nargs="?", type=float, const=True, metavar="P", help=careful)

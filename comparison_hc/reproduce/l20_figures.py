@@ -32,12 +32,12 @@ def describe_losses(summary):
     return [f"{panel}: {tasks}, n = {n:,.0f} on average" for panel, tasks, n in rows]
 
 
-_FULL = "FULL SETTING: the paper's sizes of tasks; the number of tasks is stated for each kind"
+_FULL = "Full setting: the paper's sizes of tasks; the number of tasks is stated for each kind"
 
 
 def setting_2020_link(summary, kind):
     "The setting of the results, followed by the header of the figure."
-    first = _FULL if kind == "full" else "QUICK SETTING: smaller and fewer tasks than the paper's"
+    first = _FULL if kind == "full" else "Quick setting: smaller and fewer tasks than the paper's"
     return "\n".join([first, *describe_losses(summary)])
 
 

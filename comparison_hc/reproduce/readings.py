@@ -18,7 +18,7 @@ def kept_results(name, folder=None):
 
 def which_setting(kind):
     "Whose setting results of this kind come from."
-    return "THE PAPER'S SETTING" if kind == "full" else "QUICK SETTING, not the paper's"
+    return "The paper's setting" if kind == "full" else "Quick setting, not the paper's"
 
 
 def mean_table(table, keys, value, means=(), **more):

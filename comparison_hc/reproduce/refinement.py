@@ -78,14 +78,14 @@ def refinement_claims(kept):
             rule="mean change > 2 standard errors in every such cell",
         ),
         Claim(
-            "Somewhere it gains more than 0.2.",
+            "In some cell the mean gain exceeds 0.2.",
             _words(largest),
             largest["mean"] - 2 * largest["error"] > 0.2,
             "ours",
             rule="largest mean change less 2 standard errors > 0.2",
         ),
         Claim(
-            "With the faintest levels and the fewest answers nothing is gained.",
+            "With the smallest δ/σ and the fewest answers there is no gain.",
             "; ".join(_words(row) for _, row in faint.iterrows()),
             bool((faint["mean"] <= 2 * faint["error"]).all()),
             "ours",

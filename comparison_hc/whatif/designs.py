@@ -1,4 +1,4 @@
-"""What a question of each kind is worth, and one simulated study: hidden groups, people who slip, answers, a tree."""
+"""Value of a question of each kind, and one simulated study: hidden groups, response errors, answers, a tree."""
 
 import numpy as np
 

@@ -34,7 +34,7 @@ DEFINED = {
 }
 PRIOR = (
     "half of the worlds are trees of 1 to {levels} levels with δ/σ from 0.4 to 8, half are points in 1 to 8 dimensions "
-    "with up to 8 clusters; slips in {noise} of the answers"
+    "with up to 8 clusters; errors in {noise} of the answers"
 )
 
 
@@ -218,7 +218,7 @@ def forecast_study(
     pilot_design : str, optional
         What they were asked in the pilot; by default the same.
     noise : float, optional
-        Probability of a slip, below 0.5; by default any from 0 to 0.4.
+        Probability of a response error, below 0.5; by default any from 0 to 0.4.
     method : str, default "3k-al"
         Method that builds the trees.
     n_worlds : int, default 240

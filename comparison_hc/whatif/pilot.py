@@ -1,4 +1,4 @@
-"""How often people slip, from repeated questions; how clear the groups are, from answers that were held out."""
+"""Estimates from a pilot: response errors from repeated questions, clarity of the groups from held-out answers."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ FEWEST_REPEATS = 20  # repeated questions below which they say too little
 
 @dataclass(frozen=True)
 class Slips:
-    "What repeated questions say about noise."
+    "The probability of a response error, as estimated from repeated questions."
 
-    noise: float  # estimate of the probability of a slip, or what was assumed
+    noise: float  # estimated or assumed probability of a response error
     low: float  # of a 95% interval
     high: float  # its upper end
     n_repeated: int  # repeated questions behind it; 0: assumed
@@ -44,7 +44,7 @@ class Slips:
 
 
 def slip_of(same, design):
-    "What an agreement of two answers means."
+    "The probability of a response error that corresponds to the agreement of two answers."
     if ROWS_A_QUESTION[design] == 1:
         return (1 - sqrt(max(2 * same - 1, 0))) / 2
     return 1 - right_answer_probability(same)
@@ -111,7 +111,7 @@ class World:
 class PilotFit:
     "What a pilot says."
 
-    slips: Slips  # how often people slip
+    slips: Slips  # the probability of a response error
     curve: PilotCurve  # held-out agreement
     worlds: tuple  # of `World`, the nearest first: all that are near enough
     design: str  # what people were asked
@@ -178,7 +178,7 @@ def fit_pilot(
     journal: str | Path | None = None,
     method: str = "3k-al",
 ) -> PilotFit:
-    """Estimate from a pilot how often people slip, and which simulated worlds look like it.
+    """Estimate from a pilot the probability of a response error, and find simulated worlds with similar pilots.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ def fit_pilot(
     design : {"triplets", "odd-one-out", "central", "adaptive", "grid"}, default "triplets"
         What people were asked.
     noise : float, optional
-        Probability of a slip; by default from repeated questions, or 0.15.
+        Probability of a response error; by default from repeated questions, or 0.15.
     repeat : int, default 4
         Simulated studies of each world and size.
     seed : int, default 0
@@ -204,7 +204,7 @@ def fit_pilot(
     Returns
     -------
     PilotFit
-        Slips, held-out agreement, and the worlds that are near enough.
+        Response errors, held-out agreement, and the worlds that are near enough.
 
     Raises
     ------

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def noise_chart(plan):
-    "AARI of the recommended study, by how often people slip."
+    "AARI of the recommended study, by the probability of a response error."
     import altair as alt
 
     from comparison_hc.core.charts import COLOURS, mean_layers, threshold
@@ -29,7 +29,7 @@ def noise_chart(plan):
     points = zip(noises.tolist(), *(each.tolist() for each in mean_and_ends(values)))
     rows = [dict(noise=x, mean=mean, low=low, high=high) for x, mean, low, high in points]
     title = "AARI, mean and 95% interval"
-    x = alt.X("noise:Q", title="probability of a slip").axis(format="%")
+    x = alt.X("noise:Q", title="probability of a response error").axis(format="%")
     y = alt.Y("mean:Q", title=title).scale(zero=False)
     colour = alt.value(COLOURS[0])
     layers = mean_layers(alt.InlineData(values=rows), x, y, colour, line=dict(point=True))
@@ -83,7 +83,7 @@ def plan_page(plan: StudyPlan, words: str = "") -> str:
     if listed != plan.design:
         chosen = f"The recommended questions follow from the answers; the lists are those of {listed}."
     caption = f"Means of {plan.n_repetitions} simulated studies; dashed: the target, dotted: your {plan.people} people."
-    by_noise = "The recommended study by how often people slip; dotted: what the plan reckons with."
+    by_noise = "The recommended study by the probability of a response error; dotted: the assumed one."
     steps = [
         ("ask", "comparison-hc ask --list questions/p01.csv"),
         ("ask in a browser", "comparison-hc ask --list questions --browser (ITEMS: a folder of pictures)"),
@@ -199,7 +199,7 @@ OPTIONS = {  # metavar, type, default, help
     "objects": ("N|NAMES", str, None, "how many objects, or a file with a name a line (default: those of the pilot)"),
     "people": ("N", int, 20, "how many people (default: 20)"),
     "minutes": ("X", float, 15.0, "that each of them has (default: 15)"),
-    "noise": ("P", float, None, "probability of a slip (default: from the pilot's repeated questions, else 0.15)"),
+    "noise": ("P", float, None, "probability of an error (default: from repeated questions of the pilot, else 0.15)"),
     "seconds-per-answer": ("X", float, 6.0, "that a question takes (default: 6)"),
     "accuracy": ("X", float, 0.8, "the AARI that is enough (default: 0.8)"),
     "design": ("NAMES", str, None, "designs to compare, with commas (default: all)"),

@@ -50,7 +50,7 @@ class StudyPlan:
     target : float
         The AARI that is enough.
     slips : Slips
-        How often people slip.
+        The probability of a response error, with its interval.
     fit : PilotFit, optional
         What a pilot says.
     worlds : tuple of World
@@ -157,7 +157,7 @@ def plan_study(
     minutes : float, default 15
         Of each.
     noise : float, optional
-        Probability of a slip, below 0.5; by default from the pilot's repeated questions, else 0.15.
+        Probability of a response error, below 0.5; by default from the pilot's repeated questions, else 0.15.
     seconds_per_answer : float, default 6
         That an answer takes a person.
     pilot : Triplets, optional
@@ -348,7 +348,7 @@ def enough_for_most(plan):
 
 
 def one_more_person(plan):
-    "What one more person buys: the slope of the monotone curve at the budget."
+    "Change of AARI with one more person: the slope of the monotone curve at the budget, with its interval."
     x, values = plan_curve(plan)
     here, there = np.log([plan.questions_of(plan.people), plan.questions_of(plan.people + 1)])
 
@@ -400,16 +400,16 @@ def plan_sentences(plan: StudyPlan) -> list[str]:
     found = needed(x, values, plan.target, log=True, joint=True)
     said += [_enough_words(plan, found, x)] + [_most_words(plan, x)] * (found.value < np.inf)
     gain, low, high = one_more_person(plan)
-    said.append(f"One more person buys {gain:+.3f} AARI ({low:+.3f} to {high:+.3f}).")
+    said.append(f"One more person changes AARI by {gain:+.3f} ({low:+.3f} to {high:+.3f}).")
     noises, by_noise = noise_curve(plan)
     most = needed(noises, by_noise, plan.target, falls=True, joint=True)
     if most.value == -np.inf:
-        said.append(f"Even a crowd that never slips does not reach AARI {plan.target:g} with these answers.")
+        said.append(f"Even without response errors, the study does not reach AARI {plan.target:g} with these answers.")
     elif most.value == np.inf:
-        said.append(f"The crowd may slip in {noises[-1]:.0%} of the answers and more.")
+        said.append(f"The target is still reached if {noises[-1]:.0%} of the answers are errors.")
     else:
         sure = f" ± {most.half:.0%}" if isfinite(most.half) else ""
-        said.append(f"The crowd may slip in up to {most.value:.0%}{sure} of the answers.")
+        said.append(f"Up to {most.value:.0%}{sure} of the answers may be errors.")
     return said + _world_sentences(plan, budget)
 
 
@@ -514,7 +514,7 @@ def assumptions(plan):
         f"a planted tree with {groups}" + (" is assumed" if fit is None else ", the world most like the pilot"),
         str(plan.slips) if plan.slips.n_repeated else f"noise {plan.slips.noise:g} is assumed",
         f"{plan.seconds_per_answer:g} seconds a question, whatever is asked; people do not tire",
-        "all people see the same similarities, and slip independently",
+        "all people see the same similarities and make errors independently",
         f"{plan.n_repetitions} simulated studies of each kind",
     ]
     if fit is not None:
