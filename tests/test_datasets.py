@@ -25,7 +25,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from shared import zip_of
 
-from comparison_hc.core.images import png_bytes, read_png
+from comparison_hc.core.images import png_bytes
 from comparison_hc.core.validation import InputError
 from comparison_hc.datasets import Dataset, DatasetNotFoundError, list_datasets, load_dataset
 from comparison_hc.evaluation import _dataset_files as files
@@ -697,19 +697,6 @@ def test_newsgroups_from_an_archive_of_its_form(tmp_path):
     assert read["feature_names"] == tuple("from hello here moon orbit subject äh".split())
     assert read["features"].toarray()[[0, 2]].tolist() == [[1, 1, 1, 0, 0, 1, 1], [1, 1, 1, 4, 2, 1, 1]]
     assert read["labels"].tolist() == [0, 0, 1, 1, 1, 1, 1, 1]
-
-
-def test_png_with_a_palette_and_in_colour():
-    from PIL import Image
-
-    values = np.array([[0, 1, 1], [1, 0, 1]], dtype=np.uint8)
-    image, file = Image.fromarray(values, "P"), io.BytesIO()
-    image.putpalette([255, 255, 255, 0, 0, 0])
-    image.save(file, "PNG")
-    assert read_png(file.getvalue()).tolist() == [[255, 0, 0], [0, 255, 0]]
-    assert read_png(png_bytes(values)).tolist() == [[0, 255, 255], [255, 0, 255]]
-    with pytest.raises(InputError, match="^image must be a grey or palette PNG"):
-        read_png(png_bytes(np.zeros((2, 2, 3))))
 
 
 def test_omniglot_from_archives_of_their_form(tmp_path, dataset_or_skip):
