@@ -5,7 +5,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from test_many_answers import load
+from test_many_answers import script
 
 from comparison_hc import ComparisonHC, Quadruplets, Triplets
 from comparison_hc.dendrogram import Dendrogram, random_tree
@@ -111,9 +111,9 @@ def test_slow_definition_of_the_similarity():
     assert adds_al(Triplets(rows)).same_tree(kernel_average_linkage(S))
 
 
-def test_the_benchmark_continues(tmp_path):
+def test_the_benchmark_continues(tmp_path, monkeypatch):
     "A small part of the benchmark: one row per model and split, numbers in range, nothing is computed twice."
-    human, path = load("human"), tmp_path / "h.csv"
+    human, path = script("human", monkeypatch), tmp_path / "h.csv"
     words = ["animals", "planted", "--splits", "1", "--answers", "300", "--by", "answers", "--out", str(path)]
     human.main(words)
     rows = list(csv.DictReader(path.open(encoding="utf-8")))
@@ -137,9 +137,9 @@ def test_the_benchmark_continues(tmp_path):
     assert path.read_text(encoding="utf-8").count("\n") == len(lines)
 
 
-def test_what_the_benchmark_holds_out():
+def test_what_the_benchmark_holds_out(monkeypatch):
     "Rows about one question, or by one person, go together; of threes, whichever object was chosen."
-    human = load("human")
+    human = script("human", monkeypatch)
     rows = Triplets([[0, 1, 2], [0, 2, 1], [1, 0, 2], [2, 1, 0], [0, 1, 2], [3, 1, 2]], respondents=list("aabbca"))
     together = {
         ("comparisons", "answers"): "abcdef",
@@ -177,7 +177,7 @@ STE = TSTE = CKL = GNMDS = FORTE = OENN = LORE = SOE
 
 def test_the_benchmark_takes_files_and_rivals(tmp_path, monkeypatch, capsys):
     "A file, an absent one, and a stand-in of cblearn: its points are linked, its seconds count."
-    human, path, out = load("human"), tmp_path / "a.csv", tmp_path / "h.csv"
+    human, path, out = script("human", monkeypatch), tmp_path / "a.csv", tmp_path / "h.csv"
     places = np.random.default_rng(1).normal(size=(12, 2))
     similarity = -((places[:, None] - places) ** 2).sum(axis=2)
     Triplets(all_answers(similarity)).to_csv(path)
