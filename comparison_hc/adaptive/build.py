@@ -32,7 +32,7 @@ def aho_components(block, triplets):
     i, j, k = triplets.T
     inside = triplets[(block[i] == block[j]) & (block[i] == block[k])]
     ones = np.ones(len(inside), dtype=np.int8)
-    pairs = inside[:, :2].astype(np.int32)  # older SciPy knows no wider numbers of vertices
+    pairs = inside[:, :2].astype(np.int32)  # older SciPy accepts no wider integers
     edges = coo_array((ones, (pairs[:, 0], pairs[:, 1])), shape=(n, n))
     return connected_components(edges, directed=False)[1], inside
 
@@ -70,7 +70,7 @@ def _spanning(n_items, triplets):
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import minimum_spanning_tree
 
-    pairs = np.sort(triplets[:, :2], axis=1).astype(np.int32)  # SciPy's tree takes no others on a 32-bit platform
+    pairs = np.sort(triplets[:, :2], axis=1).astype(np.int32)  # SciPy accepts no others on a 32-bit platform
     _, first = np.unique(pairs, axis=0, return_index=True)
     edges = coo_array((first + 1.0, (pairs[first, 0], pairs[first, 1])), shape=(n_items, n_items))
     chosen = minimum_spanning_tree(edges.tocsr()).data.astype(np.int64) - 1
