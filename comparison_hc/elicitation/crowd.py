@@ -175,12 +175,12 @@ WEIGHTED_METHODS = {"4-al": quadruplet_average_linkage, "3-al": triplet_average_
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CrowdWeights:
-    "What each person's answers are worth."
+    "The weight of each person's answers, with the estimated reliability."
 
     people: tuple  # names as text, sorted
     reliability: np.ndarray  # (P,) estimated probability of being right
     weights: np.ndarray  # (P,) log-odds, 0 for those who are not better than a coin
-    answer_weights: np.ndarray  # (m,) the weight of whoever gave each answer
+    answer_weights: np.ndarray  # (m,) the weight of the person who gave each answer
     dendrogram: Dendrogram  # the tree of the weighted answers
     n_rounds: int  # rounds that were made
     converged: bool  # whether no reliability moved by more than the tolerance in the last round
@@ -194,7 +194,7 @@ class CrowdWeights:
 
 
 def log_odds(reliability):
-    "What an answer is worth in the one-coin model."
+    "The weight of an answer in the one-coin model."
     worth = np.maximum(np.log(reliability / (1 - reliability)), 0)
     return worth if worth.any() else np.ones(len(worth))
 
@@ -217,7 +217,7 @@ def crowd_weights(
     method : {"4-al", "3-al"}, default "4-al"
         Average linkage of quadruplets, or of triplets.
     n_folds : int, default 5
-        People are dealt into so many groups; each is judged by the tree of the others.
+        Number of groups of people; each group is compared with the tree of the others.
     max_rounds : int, default 10
         Trees and reliabilities are computed in turn at most so often.
     tol : float, default 0.02

@@ -49,13 +49,13 @@ def final_choice(responses):
 
 @dataclass(frozen=True)
 class Replay:
-    "How far the insertion gets with the responses there are."
+    "The state that the insertion reaches with the given responses."
 
     missing: tuple | None  # (three items, trial type) that must be asked next, or None at the end
     rows: tuple  # (i, j, k): i and j belong together, k is left out; the tree is built from these
     n_placed: int  # items in the tree: the first ones of the order
     n_asked: int  # pivots answered for the next item
-    n_open: int  # pivots about which nothing could be said
+    n_open: int  # pivots whose questions were answered "cannot say"
 
 # %% ../../nbs/elicitation/01_replay.ipynb #replay-13
 def replay(settings, responses, p=None):
@@ -135,7 +135,7 @@ def right_answer_probability(agreement):
 
 @dataclass(frozen=True)
 class Consistency:
-    "What repeated questions say about a person."
+    "The consistency of a person, as estimated from repeated questions."
 
     n_repeated: int  # questions answered twice
     n_same: int  # of those, answered the same

@@ -15,7 +15,7 @@ _PROMPT = "Which two belong together? Type the number of the one left out (0 can
 
 
 def question_text(session):
-    "What the terminal shows before it waits."
+    "The text that the terminal shows before it waits for input."
     state, question = session.state, session.question
     lines = [f"\n[{len(state.answers)} answered; {state.left_text}]"]
     if question.trial_type == "settle":
@@ -64,7 +64,7 @@ def _obey(session, word, say, ms):
 
 # %% ../../nbs/elicitation/02_terminal.ipynb #people-closing-text
 def closing_text(session):
-    "What is said at the end of a sitting."
+    "The text at the end of a sitting."
     state, lines = session.state, []
     if session.question is None:
         lines += ["", state.hierarchy.to_dendrogram().to_text(), "", str(state.consistency)]
