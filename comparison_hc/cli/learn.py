@@ -39,7 +39,7 @@ LEARN_HELP = {
     "labels": """the tasks are square tables of distances, and this is the file of classes (object,class); give it
         once a task, in the same order""",
     "journal": "keep finished tasks there, so that the same command continues after Ctrl-C",
-    "jobs": "workers (default: 1; -1 for one a core); results do not depend on it",
+    "jobs": "workers (default: 1; -1 for one per core); results do not depend on it",
     "header": "whether the first line names the columns (default: if none of its cells is a number)",
     "encoding": "of the tables (default: UTF-8)",
 }

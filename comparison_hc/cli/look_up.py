@@ -108,7 +108,7 @@ def add_reproduce(commands):
     )
     figure.add_argument("name", nargs="?", metavar="NAME", help="such as f19-fig2; without it, the figures are listed")
     figure.add_argument("--quick", action="store_true", help="a small setting, under two minutes; default: the paper's")
-    workers = "workers (default: -1, one a core); results do not depend on it"
+    workers = "workers (default: -1, one per core); results do not depend on it"
     figure.add_argument("--jobs", type=int, default=-1, metavar="N", help=workers)
     where = "where the journal and the results go (default: ./reproductions)"
     figure.add_argument("--folder", default="reproductions", metavar="FOLDER", help=where)

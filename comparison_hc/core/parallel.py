@@ -18,7 +18,7 @@ MOST_WORKERS = 1000
 def check_workers(n_jobs, argument="n_jobs"):
     "A number of workers. Raises `InputError`."
     known = type(n_jobs) is int and (n_jobs == -1 or 1 <= n_jobs <= MOST_WORKERS)
-    require(known, argument, f"a number of workers from 1 to {MOST_WORKERS}, or -1 for one a core", n_jobs)
+    require(known, argument, f"a number of workers from 1 to {MOST_WORKERS}, or -1 for one per core", n_jobs)
     return 1 if IN_BROWSER else n_jobs
 
 

@@ -193,7 +193,7 @@ def fit_pilot(
     seed : int, default 0
         Of splits and simulations.
     n_jobs : int, default 1
-        Workers; −1 for one a core.
+        Workers; −1 for one per core.
     progress : callable, optional
         Called with (runs done, runs in all).
     journal : str or Path, optional
@@ -274,7 +274,7 @@ def predicted_agreement(
     seed : int, default 1
         Of the simulations.
     n_jobs : int, default 1
-        Workers; −1 for one a core.
+        Workers; −1 for one per core.
     progress : callable, optional
         Called with (runs done, runs in all).
 

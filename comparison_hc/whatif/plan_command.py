@@ -207,7 +207,7 @@ OPTIONS = {  # metavar, type, default, help
     "levels": ("N", int, None, "of the hidden tree, where there is no pilot (default: about eight objects a group)"),
     "repeat": ("N", int, None, "simulated studies of each kind (default: 8)"),
     "seed": ("N", int, 0, "other draws of everything (default: 0)"),
-    "jobs": ("N", int, -1, "workers (default: -1, one a core); results do not depend on it"),
+    "jobs": ("N", int, -1, "workers (default: -1, one per core); results do not depend on it"),
     "journal": (
         "FILE",
         str,
@@ -289,7 +289,7 @@ def _arguments(args):
     "The arguments of `plan_study`, which refuses what is wrong with them; here is what only a command can get wrong."
     from comparison_hc.core.io import journal_path
 
-    rule = "a number of workers of at least 1, or -1 for one a core"
+    rule = "a number of workers of at least 1, or -1 for one per core"
     require(args.jobs == -1 or args.jobs >= 1, "--jobs", rule, args.jobs)
     if args.repeat is not None:
         check_integer(args.repeat, "--repeat", 2, 1000)

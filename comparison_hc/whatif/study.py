@@ -177,7 +177,7 @@ def plan_study(
     seed : int, default 0
         Other draws of everything.
     n_jobs : int, default 1
-        Workers; −1 for one a core.
+        Workers; −1 for one per core.
     journal : str or Path, optional
         File that keeps finished runs, and from which the same call continues.
     progress : callable, optional

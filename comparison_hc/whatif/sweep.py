@@ -204,7 +204,7 @@ def whatif(
     seed : int, default 0
         Other draws of everything.
     n_jobs : int, default 1
-        Workers; −1 for one a core. Results do not depend on it.
+        Workers; −1 for one per core. Results do not depend on it.
     journal : str or Path, optional
         File that keeps finished runs, and from which the same call continues.
     progress : callable, optional

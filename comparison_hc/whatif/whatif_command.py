@@ -57,7 +57,7 @@ def _add_common(words, model):
         target = f"the mean {model.measure_label} that is enough (default: {model.target:g})"
         words.add_argument("--target", type=float, metavar="X", help=target)
     words.add_argument("--seed", type=int, default=0, metavar="N", help="other draws of everything (default: 0)")
-    workers = "workers (default: -1, one a core); results do not depend on it"
+    workers = "workers (default: -1, one per core); results do not depend on it"
     words.add_argument("--jobs", type=int, default=-1, metavar="N", help=workers)
     journal = "keep finished runs in this file; interrupted, the same command continues"
     words.add_argument("--journal", metavar="FILE", help=journal)
@@ -79,7 +79,7 @@ def check_words(args):
         check_integer(args.repeat, "--repeat", 1, 10_000)
     if getattr(args, "target", None) is not None:
         check_number(args.target, "--target", 0, 1, open_low=True)
-    rule = "a number of workers of at least 1, or -1 for one a core"
+    rule = "a number of workers of at least 1, or -1 for one per core"
     require(args.jobs == -1 or args.jobs >= 1, "--jobs", rule, args.jobs)
     for path in args.out:
         check_sweep_file(path)
