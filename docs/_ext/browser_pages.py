@@ -17,7 +17,7 @@ from pathlib import Path
 from string import Template
 
 import nbformat
-from nbdev_cells import directives, without_answers
+from nbdev_cells import ELSEWHERE, directives, without_answers
 
 HERE = Path(__file__).parents[1]
 ROOT = HERE.parent
@@ -223,7 +223,7 @@ def lite_notebook(text):
     for cell in cells:
         if cell.cell_type == "code":
             words, code = directives(cell.source)
-            if not code.strip() or "data" in words:
+            if not code.strip() or words & ELSEWHERE:
                 continue
             enable = r'alt\.renderers\.enable\("(?:svg|png)"[^)\n]*\)'
             cell.source, cell.outputs = re.sub(enable, 'alt.renderers.enable("mimetype")', code), []

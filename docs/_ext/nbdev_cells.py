@@ -9,7 +9,8 @@ import nbformat
 HIDDEN = {"hide"}
 SILENT = {"echo: false", "hide_input"}
 LIBRARY = {"export", "exporti"}
-KNOWN = HIDDEN | SILENT | LIBRARY | {"slow", "data", "notest", "warning: false", "code-fold: true"}
+ELSEWHERE = {"data", "not in browsers"}  # cells that need what a browser lacks
+KNOWN = HIDDEN | SILENT | LIBRARY | ELSEWHERE | {"slow", "notest", "warning: false", "code-fold: true"}
 WIDGET = "application/vnd.jupyter.widget-view+json"
 CHART = "application/vnd.vegalite.v5+json"  # with a slider; `explorable.mjs` draws it
 NO_KERNEL = "*In a notebook, a dashboard with controls appears here; `comparison-hc dashboard` opens it as well.*"
