@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from comparison_hc.comparisons import Quadruplets, Triplets, as_comparisons, as_triplets
-from comparison_hc.core.compat import bincount
+from comparison_hc.core.compat import bincount, repeat
 from comparison_hc.core.parallel import check_workers, map_in_order, on_one_thread, until_interrupted
 from comparison_hc.core.partitions import cluster_nearness
 from comparison_hc.core.validation import (
@@ -61,7 +61,7 @@ def _bootstrap_sample(comparisons, units, rng):
     drawn = rng.integers(len(size), size=len(size))
     begin, length = (np.cumsum(size) - size)[drawn], size[drawn]  # in the sorted rows, of every drawn unit
     before = np.cumsum(length) - length  # rows of the units drawn before
-    return comparisons.take(rows[np.repeat(begin - before, length) + np.arange(length.sum())])
+    return comparisons.take(rows[repeat(begin - before, length) + np.arange(length.sum())])
 
 # %% ../../nbs/evaluation/58_bootstrap.ipynb #support-class
 def clusters_as_bits(dendrogram):

@@ -99,6 +99,19 @@ def l20():
     yield "learned", digest(learned.parameter, learned.loss)
 
 
+def lab():
+    "What somebody's own answers lead to: the support of clusters, and how well methods predict."
+    from comparison_hc import compare_methods, load_dataset
+    from comparison_hc.evaluation import bootstrap_support
+    from comparison_hc.methods import build_hierarchy
+
+    answers = load_dataset("animals").triplets
+    tree, _ = build_hierarchy("3-al", answers)
+    yield "support", digest(bootstrap_support(tree, answers, "3-al", n_resamples=20).values)
+    found = compare_methods(answers, methods=["3-al", "adds-al"], rng=0)
+    yield "agreement", digest(found.table["agreement"])
+
+
 def classroom():
     "What is said of a right answer, where a solver may be missing, and of a wrong one: three hints, one after another."
     from comparison_hc.classroom.checking import Checker, Wrong, find_assignment
@@ -121,7 +134,7 @@ def classroom():
 
 def digests():
     "{paper or room, and step: digest or sentence}."
-    return {f"{room.__name__} {step}": value for room in (f19, n20, a18, l20, classroom) for step, value in room()}
+    return {f"{room.__name__} {step}": value for room in (f19, n20, a18, l20, lab, classroom) for step, value in room()}
 
 
 if __name__ == "__main__":
