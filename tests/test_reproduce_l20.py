@@ -513,4 +513,4 @@ def test_pictures_can_be_drawn_and_say_how_many_tasks():
         f"{name}, {SIZES[name]} per class: 9 tasks, n = 50 on average" for name in ("MNIST", "rings and disks")
     ]
     assert "legend" in l20_figures.loss_chart(figure_3(lambda x: x)).to_dict()["spec"]["layer"][0]["encoding"]["color"]
-    assert "QUICK" in l20_figures.setting_2020_link(summary, "quick")
+    assert "Quick setting" in l20_figures.setting_2020_link(summary, "quick")
