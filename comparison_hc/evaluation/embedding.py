@@ -212,8 +212,8 @@ def t_ste(
         Penalty, at least 0: `ridge` times the sum of squared coordinates is added to the sum of −ln P. It keeps
         objects with few comparisons near the others.
     start : {"random", "spectral"}, default "random"
-        With "spectral" there is one start, the leading eigenvectors of a matrix that counts how often each pair is
-        the closer one; `n_starts` and `rng` are then not used.
+        With "spectral" there is one start, the leading eigenvectors of a matrix of the wins minus the losses of
+        each pair, divided by their number plus one; `n_starts` and `rng` are then not used.
 
     Returns
     -------
