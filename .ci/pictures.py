@@ -9,7 +9,7 @@ from playwright.sync_api import sync_playwright
 from comparison_hc.dashboards import serve_dashboard
 
 FIGURES = Path(__file__).resolve().parents[1] / "nbs/figures"
-NAMES = sys.argv[1:] or ["planted", "flat", "step", "link", "plan", "ask"]
+NAMES = sys.argv[1:] or [path.stem.removesuffix("_dashboard") for path in FIGURES.glob("*_dashboard.png")]
 
 
 def draw(tab, name, address):

@@ -132,6 +132,30 @@ async def test_a_process_that_is_free_at_once_serves_the_first_request(office):
     assert reader.kinds == ["done"]
 
 
+class SlowLine:
+    "A line to a process that takes its time over each order and never answers."
+
+    def __init__(self):
+        self.sent, self.heard = [], SimpleQueue()
+
+    def send(self, message):
+        time.sleep(0.2 if message else 0)
+        self.sent.append(message)
+
+    def recv(self):
+        return self.heard.get()
+
+
+@in_office(0)
+async def test_a_reader_who_leaves_while_the_order_is_sent_is_heard_after_it(office):
+    line, reader = SlowLine(), Reader()
+    threading.Thread(target=office.pool._work, args=(line,), daemon=True).start()
+    office.ask(reader, "A")
+    await asyncio.sleep(0.1)
+    office.pool.leave(reader)
+    assert line.sent == ["A", None]
+
+
 @in_office()
 async def test_equal_requests_are_computed_once_and_kept(office):
     readers, late = [Reader() for _ in range(30)], Reader()
