@@ -319,24 +319,24 @@ class AdditiveTree(BaseEstimator):
         check_choice(kind, "kind", ("auto", *KINDS))
         X, kind = _as_asked(X, kind)
         X = apply_responses(X, y) if kind == "comparisons" else X
-        answers, statements, number = _statements(X, kind)
+        answers, outcomes, number = _outcomes(X, kind)
         self.names_, self.kind_ = tuple(answers.object_names), kind
         people, labels = None, None
         if per_person:
             labels, who = np.unique(_people_of(answers, person), return_inverse=True)
             weights = np.ones(len(number)) if answers.weights is None else answers.weights
-            people = engine.split_by_person(statements, number, who, weights, len(labels))
+            people = engine.split_by_person(outcomes, number, who, weights, len(labels))
         rounds = _rounds(check_progress(progress, "(rounds, objective)"))
         if per_person or n_trees == "auto" or len(rates) > 1 or len(lapses) > 1:
-            chosen = engine.choose(statements, people, rates, lapses, n_trees, rng, MAX_TREES, HELD_OUT, rounds)
+            chosen = engine.choose(outcomes, people, rates, lapses, n_trees, rng, MAX_TREES, HELD_OUT, rounds)
             rate, lapse, self.held_out_loss_, spread = chosen.rate, chosen.lapse, chosen.loss, chosen.spread
-            statements = replace(statements, lapse=lapse)
-            start = engine.fit_lengths(statements, chosen.fit.parents, rate, chosen.fit.lengths)
-            found = engine.improved(statements, start, rate, rounds, chosen.regraft)
+            outcomes = replace(outcomes, lapse=lapse)
+            start = engine.fit_lengths(outcomes, chosen.fit.parents, rate, chosen.fit.lengths)
+            found = engine.improved(outcomes, start, rate, rounds, chosen.regraft)
         else:
             (rate,), (lapse,), self.held_out_loss_ = rates, lapses, None
-            statements = replace(statements, lapse=lapse)
-            found = engine.grow(statements, n_trees, rate, rng, progress=rounds)
+            outcomes = replace(outcomes, lapse=lapse)
+            found = engine.grow(outcomes, n_trees, rate, rng, progress=rounds)
         self.rate_, self.lapse_, self.n_trees_ = rate, lapse, len(found.parents)
         lengths = found.lengths.reshape(self.n_trees_, -1)
         self.trees_ = tuple(LengthTree(*each, self.names_) for each in zip(found.parents, lengths))
@@ -506,9 +506,9 @@ class AdditiveTree(BaseEstimator):
         from comparison_hc.core.additive_posterior import draw_trees
 
         n_sweeps, rng = check_integer(n_sweeps, "n_sweeps", 10), as_rng(rng)
-        _, statements, _ = self._answers(X)
+        _, outcomes, _ = self._answers(X)
         parents, lengths = [tree.parent for tree in self.trees_], np.concatenate([t.lengths for t in self.trees_])
-        drawn = draw_trees(statements, parents, lengths, self.rate_, n_sweeps, rng, check_progress(progress))
+        drawn = draw_trees(outcomes, parents, lengths, self.rate_, n_sweeps, rng, check_progress(progress))
         kept = (engine.splits_as_bits(splits) for sweep, (_, splits, _) in enumerate(drawn) if sweep >= n_sweeps // 5)
         return engine.shares_of_splits([tree.splits for tree in self.trees_], kept)
 
@@ -567,14 +567,14 @@ class AdditiveTree(BaseEstimator):
         from comparison_hc.core.parallel import check_workers, map_in_order, until_interrupted
 
         rngs = as_rng(rng).spawn(check_integer(n_bootstrap, "n_bootstrap", 1))
-        answers, statements, number = self._answers(X)
+        answers, outcomes, number = self._answers(X)
         weights = np.ones(len(number)) if answers.weights is None else answers.weights
         check_choice(by, "by", ("rows", "people", "questions"))
-        units = dict(rows=np.arange(len(number)), questions=statements.question[number]).get(by)
+        units = dict(rows=np.arange(len(number)), questions=outcomes.question[number]).get(by)
         if units is None:
             units = _people_of(answers, person)
         units = np.unique(units, return_inverse=True)[1]
-        draw = partial(engine.splits_of_sample, statements, number, units, weights, self.n_trees_, self.rate_)
+        draw = partial(engine.splits_of_sample, outcomes, number, units, weights, self.n_trees_, self.rate_)
         kept = [] if kept is None else kept
         require(isinstance(kept, list), "kept", "a list, empty or of an earlier call", kept)
         fits = map_in_order(draw, rngs[len(kept) :], check_workers(n_jobs), check_progress(progress))
@@ -587,10 +587,10 @@ class AdditiveTree(BaseEstimator):
     def _answers(self, X):
         self._fitted()
         X = X if self.kind_ == "comparisons" else _as_asked(X, "auto")[0]
-        answers, statements, number = _statements(X, self.kind_)
+        answers, outcomes, number = _outcomes(X, self.kind_)
         n = len(self.names_)
         require(answers.n_objects == n, "X", f"about the {n} objects of the fit", f"{answers.n_objects} objects")
-        return answers, replace(statements, lapse=self.lapse_), number
+        return answers, replace(outcomes, lapse=self.lapse_), number
 
     def to_frame(self, support: Sequence[ArrayLike] | None = None) -> DataFrame:
         """Return the inner branches as a table.
@@ -703,8 +703,8 @@ def _responses_of(triplets, kind):
     return Triplets(array, triplets.n_objects, triplets.names, respondents, weights)
 
 
-def _statements(X, kind):
-    "(answers, statements, number of the statement of each row)."
+def _outcomes(X, kind):
+    "(answers, outcomes, number of the outcome of each row)."
     answers = as_comparisons(X, weighted=True, argument="X")
     require(answers.n_objects >= 4, "X", "about at least four objects", f"{answers.n_objects} objects")
     rows = answers.array
@@ -714,7 +714,7 @@ def _statements(X, kind):
     else:
         require(rows.shape[1] == 3, "X", f"rows of three objects with kind={kind!r}", rows)
         closer, farther = rows[:, 1:], np.stack([rows[:, [0, 1]], rows[:, [0, 2]]], axis=1)
-    made, number = engine.statements_of(closer, farther, answers.n_objects, answers.weights)
+    made, number = engine.outcomes_of(closer, farther, answers.n_objects, answers.weights)
     if kind == "central":  # the other two are the farthest pair: all signs turn
         made = replace(made, sign=-made.sign)
     return answers, made, number

@@ -16,7 +16,7 @@ from comparison_hc.core import additive as engine
 from comparison_hc.core.additive_posterior import draw_trees
 
 seeds = st.integers(0, 10**6)
-random_parent = engine.random_tree
+random_parent = engine.random_topology
 
 
 def paths_by_walking(parent, lengths):
@@ -41,8 +41,8 @@ def answers(n, m, rng, distances=None, lapse=0.0):
     return rows
 
 
-def statements(rows, n, count=None):
-    return engine.statements_of(rows[:, :2], rows[:, None, [0, 2]], n, count)[0]
+def outcomes(rows, n, count=None):
+    return engine.outcomes_of(rows[:, :2], rows[:, None, [0, 2]], n, count)[0]
 
 
 def design(parents, made):
@@ -69,7 +69,7 @@ def test_paths_and_loss_are_their_definitions(seed, n, lapse):
     splits = engine.leaves_below(parent)
     np.testing.assert_allclose(engine.path_lengths(splits, lengths), distances, atol=1e-9)
     rows = answers(n, 30, rng)
-    made = replace(statements(rows, n), lapse=lapse)
+    made = replace(outcomes(rows, n), lapse=lapse)
     margin = lengths @ design([parent], made)
     value, slope, _ = made.loss(margin)
     assert value == pytest.approx(negative_log_likelihood(rows, distances, lapse), rel=1e-5)
@@ -95,9 +95,9 @@ def test_odd_one_out_and_central_are_one_answer_about_three_pairs(seed, lapse):
 
 
 def engine_statements(rows, kind):
-    from comparison_hc.additive_tree import _statements
+    from comparison_hc.additive_tree import _outcomes
 
-    return _statements(Triplets(rows, 6), kind)
+    return _outcomes(Triplets(rows, 6), kind)
 
 
 @given(seeds, st.sampled_from([0.3, 1.0, 4.0]), lapses)
@@ -106,7 +106,7 @@ def test_lengths_are_optimal(seed, rate, lapse):
     rng = np.random.default_rng(seed)
     n, rows = 6, answers(6, 60, np.random.default_rng(seed))
     parents = [random_parent(n, rng) for _ in range(1 + seed % 2)]
-    made = replace(statements(rows, n), lapse=lapse)
+    made = replace(outcomes(rows, n), lapse=lapse)
     found = engine.fit_lengths(made, parents, rate)
     X = design(parents, made)
 
@@ -124,7 +124,7 @@ def test_lengths_are_optimal(seed, rate, lapse):
 def test_an_interchange_makes_the_tree_that_it_says(seed):
     rng = np.random.default_rng(seed)
     n, rows = 7, answers(7, 80, np.random.default_rng(seed))
-    made = statements(rows, n)
+    made = outcomes(rows, n)
     before = engine.fit_lengths(made, [random_parent(n, rng)], 1.0)
     for one in engine.interchanges(made, before, 1.0)[:3]:
         after = engine.apply_interchanges(made, before, [one], 1.0)
@@ -137,7 +137,7 @@ def test_an_interchange_makes_the_tree_that_it_says(seed):
 def test_the_search_ends_where_no_neighbour_is_better():
     rng = np.random.default_rng(3)
     truth = paths_by_walking(random_parent(8, rng), rng.exponential(1.5, 13))
-    made = statements(answers(8, 400, rng, truth), 8)
+    made = outcomes(answers(8, 400, rng, truth), 8)
     found = engine.fit_lengths(made, [random_parent(8, rng)], 1.0)
     start = found.objective
     for better in engine.improve(made, found, 1.0):
@@ -161,7 +161,7 @@ def model_gain(fit, made, parents, lengths, rate):
 def test_a_subtree_moves_to_the_best_place_of_the_model(seed):
     "Against all places of all subtrees of both sides, each built anew."
     rng = np.random.default_rng(seed)
-    n, made = 6, statements(answers(6, 60, rng), 6)
+    n, made = 6, outcomes(answers(6, 60, rng), 6)
     before = engine.fit_lengths(made, [random_parent(n, rng)], 1.0, max_newton=2)
     (parent,), apart = before.parents, paths_by_walking(before.parents[0], before.lengths)
     found = {(one.edge, one.top): one for one in engine.regrafts(made, before, 1.0)}
@@ -185,7 +185,7 @@ def test_a_subtree_moves_to_the_best_place_of_the_model(seed):
 @given(seeds, st.integers(1, 8))
 def test_subtrees_that_move_at_once_leave_a_tree_or_are_refused(seed, size):
     rng = np.random.default_rng(seed)
-    made = statements(answers(12, 60, rng), 12)
+    made = outcomes(answers(12, 60, rng), 12)
     before = engine.fit_lengths(made, [random_parent(12, rng)], 1.0, max_newton=1)
     moves = engine.regrafts(made, before, 1.0)
     chosen = engine.compatible(before, [moves[at] for at in rng.permutation(len(moves))], engine.ends_of)[:size]
@@ -202,7 +202,7 @@ def test_moves_of_subtrees_leave_local_optima():
     "All starts from random trees end in the same tree; without the moves some end far from it."
     rng = np.random.default_rng(5)
     parent = random_parent(14, rng)
-    made = statements(answers(14, 3000, rng, paths_by_walking(parent, rng.uniform(0.8, 2, 25))), 14)
+    made = outcomes(answers(14, 3000, rng, paths_by_walking(parent, rng.uniform(0.8, 2, 25))), 14)
     ends = {True: [], False: []}
     for regraft, found in ends.items():
         for _ in range(10):
@@ -243,7 +243,7 @@ def test_planted_trees_are_recovered(seed):
 
 def test_sums_over_nodes_are_sums_over_contrasts(seed=0, n=7):
     rng = np.random.default_rng(seed)
-    made = statements(answers(n, 60, rng), n)
+    made = outcomes(answers(n, 60, rng), n)
     parents = [random_parent(n, rng) for _ in range(2)]
     paths = engine.Paths(parents, [engine.leaves_below(parent) for parent in parents], made.pairs)
     X, w = design(parents, made), rng.exponential(1, len(made.contrasts))
@@ -257,7 +257,7 @@ def test_quartet_sums_are_those_of_three_trees(seed=0):
     "The seven branches that can join four groups, each as a split of its own, against sums over contrasts."
     rng = np.random.default_rng(seed)
     n, groups = 9, np.array([0, 0, 1, 1, 2, 2, 3, 3, 3], dtype=np.uint8)
-    made = statements(answers(n, 80, rng), n)
+    made = outcomes(answers(n, 80, rng), n)
     slope, w = rng.normal(size=len(made.contrasts)), rng.exponential(1, len(made.contrasts))
     members = [{0}, {1}, {2}, {3}, {0, 1}, {0, 2}, {0, 3}]
     splits = np.array([np.isin(groups, list(each)) for each in members])
@@ -326,7 +326,7 @@ def test_random_starts_leave_a_local_optimum_of_two_trees():
     gained = []
     for seed in (2, 3):
         given, _, _ = two_tree_world(10, 8000, 1, np.random.default_rng(seed))
-        made = statements(given.array, 10)
+        made = outcomes(given.array, 10)
         fit = None
         for _ in range(2):
             fit = engine.with_new_tree(made, fit, 3.0, np.random.default_rng(0))
@@ -367,7 +367,7 @@ def test_people_who_do_not_differ_keep_the_common_lengths():
 def test_statements_of_people_are_their_own_answers():
     rng = np.random.default_rng(0)
     rows, who, weights = answers(6, 200, rng), rng.integers(5, size=200), rng.exponential(1, 200)
-    made, number = engine.statements_of(rows[:, :2], rows[:, None, [0, 2]], 6)
+    made, number = engine.outcomes_of(rows[:, :2], rows[:, None, [0, 2]], 6)
     far = paths_by_walking(random_parent(6, rng), rng.exponential(1, 9))
     for person, own in enumerate(engine.split_by_person(made, number, who, weights, 6)):  # the last one gave none
         mine = np.flatnonzero(who == person)
@@ -380,8 +380,8 @@ def test_lengths_of_a_person_are_the_most_likely_ones():
     "Against SciPy, under the same normal prior; without an answer they are the common ones."
     rng = np.random.default_rng(1)
     n, parent = 6, random_parent(6, rng)
-    made = statements(answers(n, 40, rng), n)
-    common = engine.fit_lengths(statements(answers(n, 200, rng), n), [parent], 1.0)
+    made = outcomes(answers(n, 40, rng), n)
+    common = engine.fit_lengths(outcomes(answers(n, 200, rng), n), [parent], 1.0)
     spread = engine.Spread(0.5, 0.4)
     (found,) = engine.person_lengths(common, [made], spread)
     X, l = design([parent], made), common.lengths
@@ -415,7 +415,7 @@ def test_the_posterior_is_that_of_all_trees(lapse, n_sweeps=6000):
     rng = np.random.default_rng(0)
     n, rate = 5, 1.0
     truth = paths_by_walking(all_parents(n)[7], rng.uniform(0.3, 1.2, 7))
-    made = replace(statements(answers(n, 25, rng, truth), n), lapse=lapse)
+    made = replace(outcomes(answers(n, 25, rng, truth), n), lapse=lapse)
     draws, evidence = rng.exponential(1 / rate, (20_000, 7)), {}
     for parent in all_parents(n):
         margins = draws @ design([parent], made)
@@ -458,7 +458,7 @@ def test_a_sample_draws_whole_units(monkeypatch):
     monkeypatch.setattr(engine, "grow", lambda made, *options: drawn.append(made) or grow(made, *options))
     given = Triplets(rows, 6, respondents=who)
     (support,) = model.support(given, n_bootstrap=12, by="people")
-    of_person = [statements(rows[who == person], 6) for person in range(3)]
+    of_person = [outcomes(rows[who == person], 6) for person in range(3)]
     far = paths_by_walking(random_parent(6, rng), rng.exponential(1, 9))
     losses = [each.loss(each.margins(far[tuple(each.pairs.T)]))[0] for each in of_person]
     possible = {round(losses[a] + losses[b] + losses[c], 6) for a in range(3) for b in range(3) for c in range(3)}
@@ -470,7 +470,7 @@ def test_a_sample_draws_whole_units(monkeypatch):
     assert len(frame) == 3 and set(frame["support"] * 12 % 1) <= {0.0}
     drawn.clear()
     model.support(given, n_bootstrap=3, by="questions")
-    times = counts_by_question(statements(rows, 6))
+    times = counts_by_question(outcomes(rows, 6))
     for sample in map(counts_by_question, drawn):
         for pairs, counts in sample.items():  # all answers to a question come along, equally often
             assert len({counts[sign] / times[pairs][sign] for sign in times[pairs]}) == 1
@@ -656,7 +656,7 @@ def test_more_weight_never_lowers_the_probability_of_an_answer():
     for seed in range(20):
         rng = np.random.default_rng(seed)
         rows = answers(6, 40, rng)
-        made, _ = engine.statements_of(rows[:, :2], rows[:, None, [0, 2]], 6)
+        made, _ = engine.outcomes_of(rows[:, :2], rows[:, None, [0, 2]], 6)
         parent, at, losses = random_parent(6, rng), int(rng.integers(len(made.count))), []
         for weight in (0.5, 1, 2, 5, 20):
             count = made.count.copy()

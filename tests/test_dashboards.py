@@ -20,7 +20,7 @@ from shared import assert_javascript, contrasts, least_difference, picture_codes
 
 from comparison_hc import InputError
 from comparison_hc.core.plotting import tree_layout
-from comparison_hc.dashboards import measure, page, planted_page, promises
+from comparison_hc.dashboards import measure, page, planted_page, theorem_conditions
 from comparison_hc.dashboards.ask_page import code_text, page_spec
 from comparison_hc.dashboards.flat import FlatSettings, flat_data
 from comparison_hc.dashboards.framework import find_dashboard, key_text, no_step
@@ -28,8 +28,8 @@ from comparison_hc.dashboards.link_page import LOOKS
 from comparison_hc.dashboards.pictures import CLUSTERS, edges
 from comparison_hc.dashboards.planted import PlantedInstance, PlantedSettings, planted_data
 from comparison_hc.dashboards.planted_page import planted_events
-from comparison_hc.dashboards.promises import Hypothesis, hypotheses
 from comparison_hc.dashboards.sources import PREPRINTS, Pages, anchor, pages_beside, pages_given
+from comparison_hc.dashboards.theorem_conditions import Hypothesis, hypotheses
 from comparison_hc.dashboards.worker import LatestOnly
 from comparison_hc.elicitation.session import Session
 from comparison_hc.reproduce.f19 import planted_methods, planted_run
@@ -430,23 +430,23 @@ def test_thresholds_are_where_the_hypotheses_begin_to_hold(n_pure, n_levels, p):
     setting = PlantedSettings(p=p, n_pure=n_pure, n_levels=n_levels)
     if setting.n_objects < 3:
         return
-    surely = promises.signal_thresholds(setting)["SL and CL guaranteed"]
+    surely = theorem_conditions.signal_thresholds(setting)["SL and CL guaranteed"]
     for snr in (0.99 * surely, 1.01 * surely):
-        first = promises.hypotheses(replace(setting, snr=snr))[0]
+        first = theorem_conditions.hypotheses(replace(setting, snr=snr))[0]
         assert first.holds == (snr > surely)
-    for value in promises.share_thresholds(setting).values():
+    for value in theorem_conditions.share_thresholds(setting).values():
         assert value > 0
 
 
 def test_the_signal_of_theorem_4_is_met_where_it_says_so():
     "Far beyond what the page draws: a p of 1, many objects, and constants of simulations."
     setting = PlantedSettings(p=1.0, n_pure=240, n_levels=1)
-    found = promises.signal_thresholds(setting)
+    found = theorem_conditions.signal_thresholds(setting)
     begins = {name: snr for name, snr in found.items() if name.startswith("Theorem 4")}
     assert begins
     for name, snr in begins.items():
         method = name.split(", ")[1]
-        for h in promises.hypotheses(replace(setting, snr=snr)):
+        for h in theorem_conditions.hypotheses(replace(setting, snr=snr)):
             assert h.theorem != "Theorem 4" or h.about.split()[0] != method or h.here > h.estimated
 
 

@@ -92,7 +92,7 @@ def _codings(options, others, name, different):
 
 
 @dataclass(frozen=True)
-class Chosen:
+class AnswerCoding:
     "What an answer column says."
 
     numbers: object  # (m,) number of the option, −1 for none
@@ -103,7 +103,7 @@ class Chosen:
 
 
 def decode_answers(cells, shown, options, others=(), name=None, told=None):
-    "`Chosen` of an answer column. Raises `InputError` where its values can be read in two ways."
+    "`AnswerCoding` of an answer column. Raises `InputError` where its values can be read in two ways."
     import pandas as pd
 
     at, different = pd.factorize(cells)
@@ -153,7 +153,7 @@ def decode_answers(cells, shown, options, others=(), name=None, told=None):
         turned = ",".join(f"{w}={called[1 - called.index(o)]}" for w, o in coding)
         taken = " and ".join(f"{w} is taken for {o}" for w, o in coding)
         note = f"in {column}, {taken}; if it is the other way round, say {told_answer(f'{name}:{turned}')}"
-    return Chosen(numbers, coding, note, rule, explained)
+    return AnswerCoding(numbers, coding, note, rule, explained)
 
 
 def _position_in(cells, shown):

@@ -1,4 +1,4 @@
-"""Additive trees by penalised maximum likelihood: statements, paths, lengths, interchanges, and subtrees that move.
+"""Additive trees by penalised maximum likelihood: outcomes, paths, lengths, interchanges, and subtrees that move.
 
 An unrooted binary tree over N leaves is an array `parent` of 2N − 2 entries, rooted at leaf 0: node v < N is leaf v,
 and edge v − 1 joins node v to parent[v]. Several trees are a list of such arrays; their edges follow each other.
@@ -12,20 +12,20 @@ import numpy as np
 
 from .compat import bincount
 
-MIN_CURVATURE = 1e-6  # of a statement in the quadratic model: far from its decision boundary it has almost none
+MIN_CURVATURE = 1e-6  # of an outcome in the quadratic model: far from its decision boundary it has almost none
 MAX_NEWTON, MAX_PIVOTS = 50, 100
 LEAST_GAIN = 1e-3  # by the quadratic model, of a move that is tried
 MAX_ROUNDS = 300  # of the search
 REACH = 10  # edges from where a subtree is cut off to where it may move
 N_TRIES = 5  # of moves of subtrees, before the search ends
 TOLERANCE = 1e-4  # of the objective, between Newton steps
-FIRST_RATE = 3.0  # of the prior, before held-out statements choose
-N_STARTS, ROUGH = 3, 6000  # fits of several trees from random trees, to so many distinct statements at most
+FIRST_RATE = 3.0  # of the prior, before held-out outcomes choose
+N_STARTS, ROUGH = 3, 6000  # fits of several trees from random trees, to so many distinct outcomes at most
 
 
 @dataclass(frozen=True)
-class Statements:
-    """What was said, as margins: a statement holds with probability 1 / (1 + Σ exp(−margin)) over its alternatives.
+class Outcomes:
+    """Outcomes of comparisons; one has probability 1 / (1 + Σ exp(−margin)), the sum over its alternatives.
 
     A contrast is a pair of pairs; its margin is the distance of the second pair minus that of the first. A share of
     the answers, the lapses, has nothing to do with the question: all alternatives are then equally probable.
@@ -34,10 +34,10 @@ class Statements:
     n_objects: int
     pairs: np.ndarray  # (P, 2) objects
     contrasts: np.ndarray  # (C, 2) numbers of two pairs
-    alternatives: np.ndarray  # (M, A): the contrast of each alternative of a statement; A is 1 or 2
+    alternatives: np.ndarray  # (M, A): the contrast of each alternative of an outcome; A is 1 or 2
     sign: np.ndarray  # (M, A): +1 where the first pair of the contrast was called the closer
-    count: np.ndarray  # (M,): how often it was said
-    question: np.ndarray  # (M,): equal where the same pairs were compared, whatever was said
+    count: np.ndarray  # (M,): how often it was observed
+    question: np.ndarray  # (M,): equal where the same pairs were compared, whatever the outcome
     lapse: float = 0.0  # share of lapses
 
     def margins(self, distances):
@@ -45,7 +45,7 @@ class Statements:
         return distances[self.contrasts[:, 1]] - distances[self.contrasts[:, 0]]
 
     def losses(self, margin):
-        "(M,) −log-likelihood of each statement at these margins of the contrasts."
+        "(M,) −log-likelihood of each outcome at these margins of the contrasts."
         u = self.sign * margin[self.alternatives]
         return self._with_lapses(np.logaddexp(0, np.logaddexp.reduce(-u, axis=1)))[0]
 
@@ -64,7 +64,7 @@ class Statements:
         top = np.maximum(0, (-u).max(axis=1))
         odds = np.exp(-u - top[:, None])
         total = np.exp(-top) + odds.sum(axis=1)
-        p = odds / total[:, None]  # of what was not said
+        p = odds / total[:, None]  # of the alternatives
         losses, meant = self._with_lapses(top + np.log(total))
         value, weight = float(self.count @ losses), (self.count * meant)[:, None]
         slope = (weight * self.sign * p).ravel()
@@ -78,22 +78,22 @@ class Statements:
         return bincount(second, slope, len(self.pairs)) - bincount(first, slope, len(self.pairs))
 
     def take(self, rows, count=None):
-        "Some of the statements, said so often; the contrasts stay."
+        "Some of the outcomes, with these counts; the contrasts stay."
         fields = {name: getattr(self, name)[rows] for name in ("alternatives", "sign", "count", "question")}
         return replace(self, **(fields if count is None else fields | {"count": count}))
 
     def compact(self):
-        "The same statements without the contrasts and pairs that none of them has."
+        "The same outcomes without the contrasts and pairs that none of them has."
         used, alternatives = np.unique(self.alternatives, return_inverse=True)
         kept, contrasts = np.unique(self.contrasts[used], return_inverse=True)
         alternatives = alternatives.reshape(self.alternatives.shape)
         return replace(self, pairs=self.pairs[kept], contrasts=contrasts.reshape(-1, 2), alternatives=alternatives)
 
 
-def statements_of(closer, farther, n_objects, count=None):
-    """Statements that pair `closer` (M, 2) is closer than each of `farther` (M, A, 2); equal ones are added up.
+def outcomes_of(closer, farther, n_objects, count=None):
+    """Outcomes that pair `closer` (M, 2) is closer than each of `farther` (M, A, 2); equal ones are added up.
 
-    Returns the statements and, for each of the M rows, the number of its statement.
+    Returns the outcomes and, for each of the M rows, the number of its outcome.
     """
     closer = np.sort(np.asarray(closer, dtype=np.int64), axis=-1)
     farther = np.sort(np.asarray(farther, dtype=np.int64), axis=-1)
@@ -103,14 +103,14 @@ def statements_of(closer, farther, n_objects, count=None):
     question = np.unique(np.sort(pair, axis=1), axis=0, return_inverse=True)[1].ravel()
     one, other, size = pair[:, :1], pair[:, 1:], len(keys)
     contrast_keys, contrast = np.unique(np.minimum(one, other) * size + np.maximum(one, other), return_inverse=True)
-    said = np.sort(contrast.reshape(other.shape) * 2 + (one < other), axis=1)
-    distinct, row, number = np.unique(said, axis=0, return_index=True, return_inverse=True)
+    coded = np.sort(contrast.reshape(other.shape) * 2 + (one < other), axis=1)
+    distinct, row, number = np.unique(coded, axis=0, return_index=True, return_inverse=True)
     number = number.ravel()
     count = bincount(number, count, len(distinct)) if count is not None else bincount(number, minlength=len(distinct))
     pairs = np.stack(np.divmod(keys, n_objects), axis=1)
     contrasts = np.stack(np.divmod(contrast_keys, size), axis=1)
     signs = np.where(distinct % 2, 1.0, -1.0)
-    made = Statements(n_objects, pairs, contrasts, distinct // 2, signs, count.astype(float), question[row])
+    made = Outcomes(n_objects, pairs, contrasts, distinct // 2, signs, count.astype(float), question[row])
     return made, number
 
 
@@ -210,7 +210,7 @@ def root_at_first(edges, n_nodes):
 
 
 class Paths:
-    """The paths between the pairs of statements: a pair's distance is depth(i) + depth(j) − 2 depth(their ancestor).
+    """The paths between the pairs of outcomes: a pair's distance is depth(i) + depth(j) − 2 depth(their ancestor).
 
     Sums over paths are therefore sums over three nodes, carried to the edges above each node: no matrix of answers
     times edges is needed.
@@ -306,7 +306,7 @@ class Fit:
         return np.stack([path_lengths(*each) for each in zip(self.splits, lengths)])
 
 
-def fit_lengths(statements, parents, rate, lengths=None, splits=None, precision=None, max_newton=MAX_NEWTON):
+def fit_lengths(outcomes, parents, rate, lengths=None, splits=None, precision=None, max_newton=MAX_NEWTON):
     """The best lengths of these trees under an exponential prior with this rate, by Newton steps.
 
     Without lapses this is a convex problem; with lapses the lengths may be a local optimum.
@@ -314,9 +314,9 @@ def fit_lengths(statements, parents, rate, lengths=None, splits=None, precision=
     With a precision (T·E, T·E), the prior is instead normal around the lengths that the search starts from.
     """
     splits = [leaves_below(parent) for parent in parents] if splits is None else splits
-    paths = Paths(parents, splits, statements.pairs)
+    paths = Paths(parents, splits, outcomes.pairs)
     lengths = np.full(len(parents) * paths.n_edges, 0.3) if lengths is None else lengths
-    margin = statements.margins(paths.distances(lengths))
+    margin = outcomes.margins(paths.distances(lengths))
     pull = np.zeros((len(lengths),) * 2) if precision is None else precision
     start = lengths
 
@@ -324,16 +324,16 @@ def fit_lengths(statements, parents, rate, lengths=None, splits=None, precision=
         away = lengths - start
         return rate * lengths.sum() + away @ pull @ away / 2
 
-    loss, slope, curvature = statements.loss(margin)
+    loss, slope, curvature = outcomes.loss(margin)
     objective = loss + penalty(lengths)
     for _ in range(max_newton):
-        H = paths.curvature(statements.contrasts, curvature) + pull
-        step = best_step(H, paths.to_edges(statements.by_pair(slope)) - rate - pull @ (lengths - start), lengths)
-        change, size, better = statements.margins(paths.distances(step)), 2.0, False
+        H = paths.curvature(outcomes.contrasts, curvature) + pull
+        step = best_step(H, paths.to_edges(outcomes.by_pair(slope)) - rate - pull @ (lengths - start), lengths)
+        change, size, better = outcomes.margins(paths.distances(step)), 2.0, False
         while size > 1e-4 and not better:
             size /= 2
             trial = np.maximum(lengths + size * step, 0)
-            loss, s, c = statements.loss(margin + size * change)
+            loss, s, c = outcomes.loss(margin + size * change)
             better = loss + penalty(trial) <= objective
         if not better:
             break
@@ -369,13 +369,13 @@ def _quartet_margins():
     return ((sides[:, k] != sides[:, l]).astype(float) - (sides[:, i] != sides[:, j])).T
 
 
-def quartet_sums(statements, groups, slope, curvature):
+def quartet_sums(outcomes, groups, slope, curvature):
     """(slopes (7,), curvature (7, 7)) of the seven branches that can join four groups of leaves.
 
     A margin depends on those branches only through the groups (N,) of its four objects: 256 sums say everything.
     """
-    pair = groups[statements.pairs[:, 0]] * 4 + groups[statements.pairs[:, 1]]
-    code = (pair[statements.contrasts[:, 0]] * 16 + pair[statements.contrasts[:, 1]]).astype(np.intp)
+    pair = groups[outcomes.pairs[:, 0]] * 4 + groups[outcomes.pairs[:, 1]]
+    code = (pair[outcomes.contrasts[:, 0]] * 16 + pair[outcomes.contrasts[:, 1]]).astype(np.intp)
     weighted = QUARTET * bincount(code, curvature, 256)[:, None]
     return QUARTET.T @ bincount(code, slope, 256), QUARTET.T @ weighted
 
@@ -407,13 +407,13 @@ def ends_of_swap(parent, one):
     return (*one.touched, parent[one.touched[3]])
 
 
-def interchanges(statements, fit, rate):
+def interchanges(outcomes, fit, rate):
     "Every interchange that the quadratic model calls a gain, the best first."
     moves, slopes, curvatures = [], [], []
     for tree, parent in enumerate(fit.parents):
         below = fit.splits[tree]
         for node, (a, b), up, above in inner_edges(parent):
-            g, H = quartet_sums(statements, groups_of(below, node, a, up), fit.slope, fit.curvature)
+            g, H = quartet_sums(outcomes, groups_of(below, node, a, up), fit.slope, fit.curvature)
             for down, stays, new in ((b, a, 5), (a, b, 6)):  # AC|BD or AD|BC
                 at = [0, 1, 2, 3, 4, new] if down == b else [1, 0, 2, 3, 4, new]
                 moves.append((tree, node, down, up, (stays, down, up, above, node)))
@@ -455,7 +455,7 @@ def _small_steps(H, g, start, fixed):
     return d
 
 
-def apply_interchanges(statements, fit, chosen, rate):
+def apply_interchanges(outcomes, fit, chosen, rate):
     "The trees after these interchanges, which touch different edges, with their best lengths."
     n_edges = len(fit.splits[0])
     parents, splits = [parent.copy() for parent in fit.parents], [each.copy() for each in fit.splits]
@@ -465,7 +465,7 @@ def apply_interchanges(statements, fit, chosen, rate):
         parent[one.down], parent[one.up] = parent[one.node], one.node
         splits[one.tree][one.node - 1] = one.split
         lengths[one.tree * n_edges + np.array(one.touched) - 1] = one.lengths
-    return fit_lengths(statements, parents, rate, lengths, splits)
+    return fit_lengths(outcomes, parents, rate, lengths, splits)
 
 
 # ---- subtrees that move
@@ -491,23 +491,23 @@ def node_distances(parent, lengths):
     return depth[:, None] + depth - 2 * (above * lengths) @ above.T
 
 
-def crossing_sums(statements, fit, inside):
+def crossing_sums(outcomes, fit, inside):
     """(slopes (R,), curvature (R, R)) of the distances from what is inside (N,) to each of the R leaves outside.
 
     Where what is inside moves as a whole, a margin depends on the new place only through the leaves outside that its
     two pairs have, if they cross: sums by such leaves say everything.
     """
-    n, (i, j) = len(inside), statements.pairs.T
+    n, (i, j) = len(inside), outcomes.pairs.T
     out = np.where(inside[i] == inside[j], n, np.where(inside[i], j, i))  # n where the pair does not cross
-    first, second = out[statements.contrasts[:, 0]], out[statements.contrasts[:, 1]]
-    g = bincount(out, statements.by_pair(fit.slope), n + 1)
+    first, second = out[outcomes.contrasts[:, 0]], out[outcomes.contrasts[:, 1]]
+    g = bincount(out, outcomes.by_pair(fit.slope), n + 1)
     between = bincount(first * (n + 1) + second, fit.curvature, (n + 1) ** 2).reshape(n + 1, n + 1)
     H = np.diag(between.sum(axis=0) + between.sum(axis=1)) - between - between.T
     rest = np.flatnonzero(~inside)
     return g[rest], H[np.ix_(rest, rest)]
 
 
-def regrafts(statements, fit, rate):
+def regrafts(outcomes, fit, rate):
     "For each end of each edge the best place by the quadratic model, if that is a gain; the best first."
     found = []
     n_edges = len(fit.splits[0])
@@ -521,10 +521,10 @@ def regrafts(statements, fit, rate):
             stays = (beneath[edge] != far) & (upper != top) & (lower != top) & near[top, upper]
             stays[edge] = False
             targets = np.flatnonzero(stays)
-            if top < statements.n_objects or not len(targets):
+            if top < outcomes.n_objects or not len(targets):
                 continue
             inside = below[edge] == far
-            g, H = crossing_sums(statements, fit, inside)
+            g, H = crossing_sums(outcomes, fit, inside)
             far_side, size, to_leaves = below[targets][:, ~inside], lengths[targets, None], apart[:, : len(inside)]
             ends = to_leaves[lower[targets]] + size, to_leaves[upper[targets]]
             change = np.where(far_side, *(each[:, ~inside] for each in ends)) - to_leaves[top, ~inside]
@@ -580,10 +580,10 @@ def transplanted(fit, chosen):
     return parents, np.maximum(lengths.ravel(), 0)
 
 
-def apply_regrafts(statements, fit, chosen, rate):
+def apply_regrafts(outcomes, fit, chosen, rate):
     "The trees after these moves with their best lengths, or None."
     moved = transplanted(fit, chosen)
-    return None if moved is None else fit_lengths(statements, moved[0], rate, moved[1])
+    return None if moved is None else fit_lengths(outcomes, moved[0], rate, moved[1])
 
 
 # ---- the search
@@ -600,26 +600,26 @@ def compatible(fit, moves, ends_of):
     return chosen
 
 
-def better_fit(statements, fit, moves, ends_of, moved, rate, n_tries):
+def better_fit(outcomes, fit, moves, ends_of, moved, rate, n_tries):
     "The fit after as many moves as lower the objective together, or one of the best `n_tries`; None if none does."
     for at in range(min(n_tries, len(moves))):
         chosen = compatible(fit, moves[at:], ends_of)
         while chosen:
-            found = moved(statements, fit, chosen, rate)
+            found = moved(outcomes, fit, chosen, rate)
             if found is not None and found.objective < fit.objective - 1e-2:
                 return found
             chosen = chosen[: len(chosen) // 2]
     return None
 
 
-def improve(statements, fit, rate, regraft=True):
+def improve(outcomes, fit, rate, regraft=True):
     "Interchanges, and where none is a gain subtrees that move, many at once: yields each better fit."
     for _ in range(MAX_ROUNDS):
-        swaps = interchanges(statements, fit, rate)
-        better = better_fit(statements, fit, swaps, ends_of_swap, apply_interchanges, rate, 1)
+        swaps = interchanges(outcomes, fit, rate)
+        better = better_fit(outcomes, fit, swaps, ends_of_swap, apply_interchanges, rate, 1)
         if better is None and regraft:
-            moves = regrafts(statements, fit, rate)
-            better = better_fit(statements, fit, moves, ends_of, apply_regrafts, rate, N_TRIES)
+            moves = regrafts(outcomes, fit, rate)
+            better = better_fit(outcomes, fit, moves, ends_of, apply_regrafts, rate, N_TRIES)
         if better is None:
             return
         fit = better
@@ -629,18 +629,18 @@ def improve(statements, fit, rate, regraft=True):
 # ---- a first tree
 
 
-def distances_of_points(statements, n_dims, rng, offset=0.0, ridge=0.05, max_iter=150):
-    "Distances of points that explain the statements, which neighbour joining makes a tree of."
+def distances_of_points(outcomes, n_dims, rng, offset=0.0, ridge=0.05, max_iter=150):
+    "Distances of points that explain the outcomes, which neighbour joining makes a tree of."
     from scipy.optimize import minimize
 
-    n, (i, j) = statements.n_objects, statements.pairs.T
+    n, (i, j) = outcomes.n_objects, outcomes.pairs.T
 
     def value_and_gradient(flat):
         x = flat.reshape(n, n_dims)
         apart = x[i] - x[j]
         d = np.sqrt((apart * apart).sum(axis=1) + 1e-6)
-        loss, slope, _ = statements.loss(statements.margins(d) + offset)
-        pull = (-statements.by_pair(slope) / d)[:, None] * apart
+        loss, slope, _ = outcomes.loss(outcomes.margins(d) + offset)
+        pull = (-outcomes.by_pair(slope) / d)[:, None] * apart
         gradient = np.stack([bincount(i, a, n) - bincount(j, a, n) for a in pull.T], axis=1)
         return loss + ridge * (x * x).sum(), (gradient + 2 * ridge * x).ravel()
 
@@ -653,28 +653,28 @@ def distances_of_points(statements, n_dims, rng, offset=0.0, ridge=0.05, max_ite
 # ---- trees from scratch
 
 
-def improved(statements, fit, rate, progress=None, regraft=True):
+def improved(outcomes, fit, rate, progress=None, regraft=True):
     "The fit after the search; `progress` is called after every round."
-    for better in improve(statements, fit, rate, regraft):
+    for better in improve(outcomes, fit, rate, regraft):
         fit = better
         if progress:
             progress(fit)
     return fit
 
 
-def with_new_tree(statements, others, rate, rng, progress=None, regraft=True):
+def with_new_tree(outcomes, others, rate, rng, progress=None, regraft=True):
     "The trees of `others` (a Fit or None) and one more, which starts from what they leave unexplained."
     n_dims, offset = (3, 0.0) if others is None else (2, others.margin)
-    new = neighbour_joining(distances_of_points(statements, n_dims, rng, offset))
+    new = neighbour_joining(distances_of_points(outcomes, n_dims, rng, offset))
     if others is None:
-        start = fit_lengths(statements, [new], rate)
+        start = fit_lengths(outcomes, [new], rate)
     else:
         lengths = np.concatenate([others.lengths, np.full(len(new) - 1, 0.1)])
-        start = fit_lengths(statements, [*others.parents, new], rate, lengths)
-    return improved(statements, start, rate, progress, regraft)
+        start = fit_lengths(outcomes, [*others.parents, new], rate, lengths)
+    return improved(outcomes, start, rate, progress, regraft)
 
 
-def random_tree(n_leaves, rng):
+def random_topology(n_leaves, rng):
     "A tree as `parent`: each leaf in turn on a random edge."
     edges = [(0, n_leaves), (1, n_leaves), (2, n_leaves)]
     for leaf in range(3, n_leaves):
@@ -683,32 +683,32 @@ def random_tree(n_leaves, rng):
     return root_at_first(edges, 2 * n_leaves - 2)
 
 
-def from_random_trees(statements, found, rate, rng, progress=None, regraft=True):
+def from_random_trees(outcomes, found, rate, rng, progress=None, regraft=True):
     """The fit `found` of several trees, or a better one from random trees.
 
     Several trees have local optima that a start from one tree after the other often ends in. The random starts are
-    fitted to some of the statements, and the best of them to all if it is better than `found` on these.
+    fitted to some of the outcomes, and the best of them to all if it is better than `found` on these.
     """
-    few = statements
-    if len(statements.count) > ROUGH:
-        few = statements.take(np.sort(rng.permutation(len(statements.count))[:ROUGH])).compact()
+    few = outcomes
+    if len(outcomes.count) > ROUGH:
+        few = outcomes.take(np.sort(rng.permutation(len(outcomes.count))[:ROUGH])).compact()
     tried = []
     for _ in range(N_STARTS):
-        start = fit_lengths(few, [random_tree(statements.n_objects, rng) for _ in found.parents], rate)
+        start = fit_lengths(few, [random_topology(outcomes.n_objects, rng) for _ in found.parents], rate)
         tried.append(improved(few, start, rate, progress, regraft=False))
     best = min(tried, key=lambda each: each.objective)
     if best.objective >= fit_lengths(few, found.parents, rate, found.lengths).objective:
         return found
-    other = fit_lengths(statements, best.parents, rate, best.lengths)
-    return min(found, improved(statements, other, rate, progress, regraft), key=lambda each: each.objective)
+    other = fit_lengths(outcomes, best.parents, rate, best.lengths)
+    return min(found, improved(outcomes, other, rate, progress, regraft), key=lambda each: each.objective)
 
 
-def grow(statements, n_trees, rate, rng, fit=None, progress=None, regraft=True):
+def grow(outcomes, n_trees, rate, rng, fit=None, progress=None, regraft=True):
     "Add trees until there are so many."
     while fit is None or len(fit.parents) < n_trees:
-        fit = with_new_tree(statements, fit, rate, rng, progress, regraft)
+        fit = with_new_tree(outcomes, fit, rate, rng, progress, regraft)
         if len(fit.parents) > 1:
-            fit = from_random_trees(statements, fit, rate, rng, progress, regraft)
+            fit = from_random_trees(outcomes, fit, rate, rng, progress, regraft)
     return fit
 
 
@@ -740,13 +740,13 @@ FIRST_SPREAD = Spread(0.6, 0.6)
 BRANCH_SPREADS, TREE_SPREADS = (0.1, 0.3, 0.6, 1.0), (0.0, 0.3, 0.6, 1.0)
 
 
-def split_by_person(statements, number, person, count, n_people):
-    "The statements of each person, from the statement and the person of every answer, and its weight."
-    size = len(statements.count)
+def split_by_person(outcomes, number, person, count, n_people):
+    "The outcomes of each person, from the outcome and the person of every answer, and its weight."
+    size = len(outcomes.count)
     keys, at = np.unique(person * size + number, return_inverse=True)
     counts, who, what = bincount(at, count, len(keys)), keys // size, keys % size
     ends = np.searchsorted(who, np.arange(n_people + 1))
-    return [statements.take(what[a:b], counts[a:b]).compact() for a, b in zip(ends, ends[1:])]
+    return [outcomes.take(what[a:b], counts[a:b]).compact() for a, b in zip(ends, ends[1:])]
 
 
 def person_lengths(fit, people, spread):
@@ -765,7 +765,7 @@ def person_lengths(fit, people, spread):
 
 
 @dataclass(frozen=True)
-class Chosen:
+class ModelChoice:
     "What held-out questions chose."
 
     rate: float
@@ -792,16 +792,16 @@ def tuned(train, test, fit, rate, rates, lapses):
     return min([best, *others], key=lambda each: each[0])[1:]
 
 
-def choose(statements, people, rates, lapses, n_trees, rng, max_trees, share, progress=None):
+def choose(outcomes, people, rates, lapses, n_trees, rng, max_trees, share, progress=None):
     """What held-out questions choose of rates, shares of lapses, numbers of trees and spreads of people.
 
-    `n_trees` may be "auto"; `people` is a list of their statements or None.
+    `n_trees` may be "auto"; `people` is a list of their outcomes or None.
     """
-    names, question = np.unique(statements.question, return_inverse=True)
+    names, question = np.unique(outcomes.question, return_inverse=True)
     held = np.zeros(len(names), dtype=bool)
     held[rng.permutation(len(names))[: max(1, int(share * len(names)))]] = True
-    statements = replace(statements, lapse=lapses[0])
-    train, test = statements.take(~held[question]), statements.take(held[question])
+    outcomes = replace(outcomes, lapse=lapses[0])
+    train, test = outcomes.take(~held[question]), outcomes.take(held[question])
     rate = FIRST_RATE if FIRST_RATE in rates else rates[0]
     fit = grow(train, 1, rate, rng, progress=progress, regraft=False)
     rate, lapse, fit = tuned(train, test, fit, rate, rates, lapses)
@@ -855,7 +855,7 @@ def choose(statements, people, rates, lapses, n_trees, rng, max_trees, share, pr
         common, best = losses(fit, None), tried[spread]
         if not is_better(best, common):
             spread, best = None, common
-    return Chosen(rate, lapse, len(fit.parents), spread, regraft, float(count @ best / count.sum()), fit)
+    return ModelChoice(rate, lapse, len(fit.parents), spread, regraft, float(count @ best / count.sum()), fit)
 
 
 def private_branches(splits):
@@ -901,10 +901,10 @@ def shares_of_splits(splits, samples):
     return tuple(np.array([seen[row] for row in each]) / seen[None] for each in bits)
 
 
-def splits_of_sample(statements, number, units, weights, n_trees, rate, rng):
+def splits_of_sample(outcomes, number, units, weights, n_trees, rate, rng):
     "The splits of trees from scratch, after drawing as many units with replacement as there are."
     n_units = units.max() + 1
     times = bincount(rng.integers(n_units, size=n_units), minlength=n_units)[units]
-    count = bincount(number, weights * times, len(statements.count))
+    count = bincount(number, weights * times, len(outcomes.count))
     drawn = np.flatnonzero(count)
-    return splits_as_bits(grow(statements.take(drawn, count[drawn]).compact(), n_trees, rate, rng).splits)
+    return splits_as_bits(grow(outcomes.take(drawn, count[drawn]).compact(), n_trees, rate, rng).splits)

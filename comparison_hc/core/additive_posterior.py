@@ -12,35 +12,35 @@ STEP = 0.8  # standard deviation of the logarithm of a factor
 REFRESH = 50  # sweeps after which margins are summed up again
 
 
-def draw_trees(statements, parents, lengths, rate, n_sweeps, rng, progress=None):
+def draw_trees(outcomes, parents, lengths, rate, n_sweeps, rng, progress=None):
     "Yield (parents, splits, lengths) after every sweep, from this start, which should be a fit. They are not copies."
-    return _Chain(statements, parents, lengths, rate, rng).run(n_sweeps, progress)
+    return _Chain(outcomes, parents, lengths, rate, rng).run(n_sweeps, progress)
 
 
 class _Chain:
-    def __init__(self, statements, parents, lengths, rate, rng):
-        self.statements, self.rate, self.rng = statements, rate, rng
+    def __init__(self, outcomes, parents, lengths, rate, rng):
+        self.outcomes, self.rate, self.rng = outcomes, rate, rng
         self.parents = [parent.copy() for parent in parents]
         self.children = [children_of(parent) for parent in parents]
         self.splits = [leaves_below(parent) for parent in parents]
         self.lengths = np.maximum(lengths, 1e-3).reshape(len(parents), -1)
         self.columns = [np.array([self._column(split) for split in splits]) for splits in self.splits]
-        self.is_logistic = statements.sign.shape[1] == 1 and not statements.lapse
+        self.is_logistic = outcomes.sign.shape[1] == 1 and not outcomes.lapse
         if self.is_logistic:  # a contrast at a time: both answers to a question share an exponential
-            index, size = statements.alternatives[:, 0], len(statements.contrasts)
-            self.yes = bincount(index, statements.count * (statements.sign[:, 0] > 0), size)
-            self.all = bincount(index, statements.count, size)
+            index, size = outcomes.alternatives[:, 0], len(outcomes.contrasts)
+            self.yes = bincount(index, outcomes.count * (outcomes.sign[:, 0] > 0), size)
+            self.all = bincount(index, outcomes.count, size)
         self._refresh()
 
     def _column(self, split):
         "(C,) int8: what a unit of the branch adds to every margin."
-        i, j = self.statements.pairs.T
-        return self.statements.margins((split[i] != split[j]).astype(np.int8))
+        i, j = self.outcomes.pairs.T
+        return self.outcomes.margins((split[i] != split[j]).astype(np.int8))
 
     def _loss(self, margin):
         if self.is_logistic:
             return self.all @ (np.maximum(margin, 0) + np.log1p(np.exp(-np.abs(margin)))) - self.yes @ margin
-        return self.statements.count @ self.statements.losses(margin)
+        return self.outcomes.count @ self.outcomes.losses(margin)
 
     def _refresh(self):
         self.margin = sum(lengths @ columns for lengths, columns in zip(self.lengths, self.columns))

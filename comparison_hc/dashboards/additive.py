@@ -28,7 +28,7 @@ def _groups(n, rng):
 
 
 def _tree(n, rng):
-    parent = engine.random_tree(n, rng)
+    parent = engine.random_topology(n, rng)
     return engine.path_lengths(engine.leaves_below(parent), rng.exponential(size=len(parent) - 1))
 
 

@@ -16,7 +16,7 @@ from comparison_hc.dashboards.pictures import (
     strip_picture,
     tree_picture,
 )
-from comparison_hc.dashboards.promises import (
+from comparison_hc.dashboards.theorem_conditions import (
     COLUMNS,
     ETA,
     hypotheses,

@@ -1,4 +1,4 @@
-"""Additive trees in the command and in reports: statements, support of branches, path lengths as a table."""
+"""Additive trees in the command and in reports: fits, support of branches, path lengths as a table."""
 
 import numpy as np
 
@@ -50,7 +50,7 @@ def branch_support(trees, drawn):
 
 
 def fit_trees(comparisons, kind="comparisons", n_trees="auto", rate="auto", lapse="auto", rng=0):
-    "A fitted `AdditiveTree`; with a kind of statements, of triplets that follow each other in twos."
+    "A fitted `AdditiveTree`; with a kind of responses, of triplets that follow each other in twos."
     from ..additive_tree import AdditiveTree, _responses_of
 
     rows = comparisons if kind == "comparisons" else _responses_of(comparisons, kind)

@@ -14,9 +14,9 @@ from time import process_time
 import numpy as np
 
 from comparison_hc import Triplets
-from comparison_hc.core.additive import leaves_below, path_lengths, random_tree
+from comparison_hc.core.additive import leaves_below, path_lengths, random_topology
 from comparison_hc.core.parallel import map_in_order
-from comparison_hc.dendrogram import random_tree as random_hierarchy
+from comparison_hc.dendrogram import random_topology as random_hierarchy
 from comparison_hc.evaluation import answer_shape
 
 N, ANSWERS, SCALE, SPLITS = 16, 3000, 3.0, 5
@@ -36,7 +36,7 @@ def hierarchy(rng):
 
 def additive(rng):
     "(N, N) path lengths of a random tree with exponential branches."
-    parent = random_tree(N, rng)
+    parent = random_topology(N, rng)
     return path_lengths(leaves_below(parent), rng.exponential(size=len(parent) - 1))
 
 
