@@ -110,7 +110,7 @@ def adds_of(answers):
 
 POWER = (
     "a case passes with probability above 0.95 if the bound is exceeded in one of 50n models, "
-    "and the given share of the bound in 995 of 1,000 models (quick run)"
+    "and the given share of the bound is exceeded in 995 of 1,000 models (quick run)"
 )
 
 
