@@ -21,6 +21,8 @@ from shared import open_offline, refused, run
 
 from comparison_hc import Dendrogram
 from comparison_hc.cli import main
+from comparison_hc.cli._main import make_parser
+from comparison_hc.cli._options import help_texts
 from comparison_hc.core._rows import is_name
 from comparison_hc.core.io import atomic_write
 from comparison_hc.evaluation.object_tables import read_initial, read_truth
@@ -366,7 +368,7 @@ def cars(tmp_path_factory):
 def test_main_job(cars):
     page, out = cars
     counts = {line[: line.index("  ")]: line.split("  ")[-1].strip() for line in out.splitlines() if "  " in line}
-    assert counts["statements"].startswith("6,056")
+    assert counts["responses"].startswith("6,056")
     assert counts["answers (triplets)"] == "12,112"
     assert counts["objects"] == "60"
     assert counts["questions answered both ways"] == "0"
@@ -665,3 +667,14 @@ def test_errata_are_listed_and_nothing_is_run(capsys):
     said = " ".join(out.split())
     assert all(text in said for text in (row.paper, row.label, row.grade.lower(), row.check, row.right))
     assert "--errata" in refused(capsys, "check", "--errata", "--full")
+
+
+def test_every_option_has_a_help_text_and_every_help_text_an_option():
+    commands, unused = make_parser()._subparsers._group_actions[0].choices, dict(help_texts())
+    shared = {name: unused.pop(name) for name in ("reading", "report", "methods")}
+    for name, texts in unused.items():
+        options = {o.removeprefix("--"): a for a in commands[name]._actions for o in (*a.option_strings, a.dest)}
+        assert set(texts) - {"help", "description"} <= set(options)
+        assert all(action.help for action in commands[name]._actions)
+    taken = {option.removeprefix("--") for a in commands["cluster"]._actions for option in a.option_strings}
+    assert {*shared["reading"], *shared["report"]} <= taken

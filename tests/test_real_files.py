@@ -19,7 +19,7 @@ from shared import named, zip_of
 
 from comparison_hc.cli import main
 from comparison_hc.cli._main import make_parser
-from comparison_hc.cli._reading import READING_HELP
+from comparison_hc.cli._options import help_texts
 from comparison_hc.comparisons import Triplets, apply_responses, read_comparisons
 from comparison_hc.core.validation import InputError, InputWarning
 from comparison_hc.elicitation.pool import compare_people
@@ -884,7 +884,7 @@ def test_commands_say_how_they_read(tmp_path, monkeypatch, capsys, command):
 def test_commands_take_the_same_options():
     commands = make_parser()._subparsers._group_actions[0].choices
     taken = {name: {o for a in commands[name]._actions for o in a.option_strings} for name in commands}
-    common = {f"--{name}" for name in READING_HELP}
+    common = {f"--{name}" for name in help_texts()["reading"]}
     for name in ("cluster", "compare", "people", "pool", "plan"):
         assert common <= taken[name], (name, common - taken[name])
 

@@ -53,7 +53,7 @@ def test_structure_on_the_screen(answers, capsys):
     assert f"{structure_sentence(tested, 9)}; tested with 4–AL" in out
 
 
-def test_structure_of_statements_is_that_of_statements(capsys, tmp_path, monkeypatch):
+def test_structure_of_responses_is_that_of_responses(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
     rows = [rng.permutation(8)[:3] for _ in range(60)]
@@ -120,7 +120,7 @@ def test_people_and_places(answers, capsys, tmp_path):
     assert "first place: not known" in run(capsys, "people", "said.csv", "--method", "3-al")[1]
 
 
-def test_statements_are_one_choice_each(capsys, tmp_path, monkeypatch):
+def test_responses_are_one_choice_each(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rng, rows = np.random.default_rng(0), []
     for number in range(120):
@@ -131,7 +131,7 @@ def test_statements_are_one_choice_each(capsys, tmp_path, monkeypatch):
     code, out, _ = run(capsys, "people", "odd.csv", *words, "--method", "3-al", "--out", "p.csv")
     first = {who: np.mean([r.split(",")[3] == "1" for r in rows if r.endswith(who)]) for who in ("p0", "p1")}
     for row in csv.DictReader(open("p.csv", encoding="utf-8")):
-        n, share = 60, first[row["person"]]  # 60 statements each, though 120 triplets
+        n, share = 60, first[row["person"]]  # 60 responses each, though 120 triplets
         assert float(row["first place"]) == pytest.approx(share)
         assert row["biased"] == str(binomtest(round(n * share), n, 1 / 3).pvalue <= 0.025)
     assert code == 0 and "(no preference: 33%)" in out
@@ -142,10 +142,10 @@ def test_without_support_nothing_is_said(answers, capsys):
     assert "support" not in out and "left out" not in out
 
 
-def test_statements_and_majorities(answers, capsys, tmp_path):
+def test_responses_and_majorities(answers, capsys, tmp_path):
     (tmp_path / "central.csv").write_text("\n".join(["a,b,c", "b,c,d", "a,c,d", "a,b,d"] * 3) + "\n")
     _, out, _ = run(capsys, "cluster", "central.csv", "--kind", "central", "--support", 5)
-    assert "trees of statements" in support_line(out)
+    assert "trees of responses" in support_line(out)
     _, out, _ = run(capsys, "cluster", "said.csv", "--majority", "--support", 5)
     assert "trees of answers" in support_line(out)
 

@@ -9,6 +9,7 @@ from ..core.screen import say
 from ..core.validation import InputError, check_integer, require
 from ..whatif.plan_command import add_plan
 from ..whatif.whatif_command import add_whatif
+from ._options import add_command
 from .cluster import add_cluster, add_demo
 from .compare import add_compare
 from .learn import add_learn
@@ -18,10 +19,9 @@ from .people import add_ask, add_people, add_pool
 
 
 def add_book(commands):
-    "The former command `book`, which says what to run instead."
-    book = commands.add_parser("book", help="moved: the site is built with `make -C docs html`")
+    "Add the former command `book`, whose error names the command that replaces it."
+    book, _ = add_command(commands, "book", _book_moved)
     book.add_argument("words", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
-    book.set_defaults(run=_book_moved)
 
 
 def _book_moved(args):
@@ -65,7 +65,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def make_parser():
-    "The words that the command understands."
+    "The parser of all commands."
     from comparison_hc import __version__
 
     about = "Clusters and hierarchies from comparisons: triplets and quadruplets in, dendrograms out."

@@ -1,11 +1,35 @@
-"What the commands share: help texts, and options that make no sense together."
+"Shared by all commands: help texts, which are in help.json, and the refusal of options that do not go together."
+
+import json
+from functools import cache
+from pathlib import Path
 
 from ..core.validation import require
 
 
-def one_line(text):
-    "A help text without the line breaks of the source."
-    return " ".join(text.split())
+@cache
+def help_texts():
+    "{command or group of options: {option: help}}; help and description are those of a command itself."
+    return json.loads(Path(__file__).with_name("help.json").read_text(encoding="utf-8"))
+
+
+def add_command(commands, name, run):
+    "Add a command: its parser, and the function `option` that adds one of its options."
+    about = {key: text for key, text in help_texts()[name].items() if key in ("help", "description")}
+    parser = commands.add_parser(name, **about)
+    parser.set_defaults(run=run)
+    return parser, adder(parser, name)
+
+
+def adder(parser, group, **filled):
+    "A function that adds an option of a group with its help; `filled` completes help texts with names in braces."
+    texts = help_texts()[group]
+
+    def option(name, *others, **settings):
+        text = texts[name.removeprefix("--")].format(**filled)
+        parser.add_argument(name, *others, **{"help": text} | settings)
+
+    return option
 
 
 def option_name(name):

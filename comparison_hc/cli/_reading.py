@@ -7,31 +7,11 @@ from ..core._tables import existing_file
 from ..core.importers import IMPORTERS
 from ..core.screen import warnings_to_stderr
 from ..evaluation.object_tables import read_names
-from ._options import HEADER, one_line
+from ._options import HEADER, adder, help_texts
 
-READING_HELP = {
-    "kind": """what a row says: i is closer to j than to k (triplets, default); i and j are more alike than k and l
-        (quadruplets); the first of three is the most central, or the odd one out""",
-    "objects": "file with all objects' names, one a line, if some occur in no answer",
-    "columns": """names or positions (from 0) of the object columns, in the order of --kind (default: as the columns'
-        names tell, else in the order of the file)""",
-    "respondent": """name or position of the column that says who answered (default: a column with such a name; of
-        several files, the name of the file); none: nobody is known""",
-    "header": "whether the first line names the columns (default: guess)",
-    "separator": "what stands between cells: one character, or tab, comma, semicolon, pipe, blank (default: guess)",
-    "encoding": "of a text file (default: UTF-8)",
-    "answer": """column that says who was chosen, where the columns only say what was shown: the name of an object or of
-        its column, left or right, 0 or 1, 1 or 2. Other codes are told behind a colon: eval:1=B,0=C, or in the order
-        of the columns: choice:f,j""",
-    "weight": "column that says how often an answer was given (whole numbers), or how much it counts",
-    "where": "only rows whose cell in a column is, or is not, this; may be repeated, and all have to hold",
-    "missing": """what a cell without a value says (such as NA, or in one column choice=0); may be repeated. An empty
-        cell always has none""",
-    "drop-invalid": "leave out rows that are no answer, and say how many and why, instead of refusing the file",
-    "format": "what wrote the file, so that its columns need not be named",
-    "records": "where in a JSON file the records are, such as responses.* (default: the file is a list of them)",
-}
-ANSWER_WORDS = tuple(name.replace("-", "_") for name in READING_HELP if name not in ("kind", "header", "encoding"))
+ANSWER_OPTIONS = (  # of the function `read_comparisons`, by the names of their arguments
+    "objects columns respondent separator answer weight where missing drop_invalid format records"
+).split()
 KINDS = ("triplets", "quadruplets", "central", "odd-one-out")
 
 
@@ -42,9 +22,9 @@ class _Files(argparse.Action):
         setattr(namespace, self.dest, values[0] if len(values) == 1 else values)
 
 
-def add_files(command, help):
-    "The answers: a file, several, or a folder."
-    command.add_argument("file", metavar="FILE", nargs="+", action=_Files, help=help)
+def add_files(option):
+    "Add the argument FILE: a file, several, or a folder."
+    option("file", metavar="FILE", nargs="+", action=_Files)
 
 
 def files_of(args, option="FILE"):
@@ -53,43 +33,40 @@ def files_of(args, option="FILE"):
 
 
 def title_of(args):
-    "The title of a result: as the user says, or the name of the file."
+    "The title of a result: that of --title, or the name of the file."
     _, path = files_of(args)[0]
     return getattr(args, "title", None) or Path(path).stem
 
 
 def add_reading(command, matrix=False, kind=True):
-    "The options that say how a file of answers is read; `typed_answers` understands them."
-
-    def option(name, **settings):
-        settings = dict(help=READING_HELP[name]) | settings
-        command.add_argument(f"--{name}", **settings | dict(help=one_line(settings["help"])))
-
+    "Add the options that determine how a file of answers is read; `typed_answers` applies them."
+    option = adder(command, "reading")
     if kind:
-        help = READING_HELP["kind"] + "; or FILE is a square matrix of similarities, or of distances" * matrix
-        option("kind", choices=[*KINDS, "similarity", "distance"] if matrix else KINDS, default="triplets", help=help)
-        option("objects", metavar="NAMES")
-    option("columns", metavar="A,B,C")
-    option("respondent", metavar="COLUMN")
-    option("header", choices=["yes", "no", "auto"], default="auto")
-    option("separator", metavar="CHARACTER")
-    option("encoding", default="utf-8-sig")
-    option("answer", metavar="COLUMN[:CODES]")
-    option("weight", metavar="COLUMN")
-    option("where", action="append", default=[], metavar="COLUMN=VALUE")
-    option("missing", action="append", default=[], metavar="TEXT")
-    option("drop-invalid", action="store_true")
-    option("format", choices=list(IMPORTERS))
-    option("records", metavar="PATH")
+        text = help_texts()["reading"]["kind"] + "; or FILE is a square matrix of similarities or distances" * matrix
+        kinds = [*KINDS, "similarity", "distance"] if matrix else KINDS
+        option("--kind", choices=kinds, default="triplets", help=text)
+        option("--objects", metavar="NAMES")
+    option("--columns", metavar="A,B,C")
+    option("--respondent", metavar="COLUMN")
+    option("--header", choices=["yes", "no", "auto"], default="auto")
+    option("--separator", metavar="CHARACTER")
+    option("--encoding", default="utf-8-sig")
+    option("--answer", metavar="COLUMN[:CODES]")
+    option("--weight", metavar="COLUMN")
+    option("--where", action="append", default=[], metavar="COLUMN=VALUE")
+    option("--missing", action="append", default=[], metavar="TEXT")
+    option("--drop-invalid", action="store_true")
+    option("--format", choices=list(IMPORTERS))
+    option("--records", metavar="PATH")
 
 
 def typed_answers(args, file=None):
-    "The answers of a file, read as the options say. Warnings become lines of the error stream."
+    "The answers of a file, read by the options. Warnings become lines of the error stream."
     return typed_places(args, file)[0]
 
 
 def typed_places(args, file=None):
-    "The answers, and where the chosen stood, if the file says what was shown."
+    "(answers, positions of the chosen objects on the screen, or None where the file does not hold them)."
     from comparison_hc.comparisons import answers_and_places
     from comparison_hc.core.readers import Options
 
@@ -128,9 +105,8 @@ def _columns(text):
 
 
 def say_if_disconnected(answers):
-    "A line of the error stream if the answers fall apart into groups of objects."
-    from comparison_hc.comparisons import comparison_components
-    from comparison_hc.comparisons import warn_if_disconnected
+    "Print a line on the error stream if no answers connect some groups of objects."
+    from comparison_hc.comparisons import comparison_components, warn_if_disconnected
 
     with warnings_to_stderr():
         warn_if_disconnected(comparison_components(answers), answers.object_names)

@@ -11,33 +11,25 @@ from ..core.plotting import SIDES, TreeStyle
 from ..core.validation import InputError, require
 from ..evaluation.object_tables import read_annotations, read_tree
 from ..evaluation.report import FIGURES
+from ._options import adder
 
 
 def add_report_options(parser):
-    images = "folder with a picture of each object, named as the object is (cat.jpg); they are shown at the leaves"
-    parser.add_argument("--images", metavar="FOLDER", help=images)
-    people = "table that `comparison-hc people FILE --out TABLE.csv` wrote; the page shows it"
-    parser.add_argument("--people", metavar="TABLE.csv", help=people)
-    annotate = "table of facts about the objects: titles in the first line, objects in the first column; each other "
-    annotate += "column is drawn behind the names, numbers on a scale of colours and texts as categories"
-    parser.add_argument("--annotate", metavar="TABLE", help=annotate)
-    for name, other in (("width", "900 with the root at a side"), ("height", "what the leaves need")):
-        text = f"{name} of the picture in pixels, 96 an inch (default, of a tree: {other})"
-        parser.add_argument(f"--{name}", type=int, metavar="PIXELS", help=text)
-    shown = "what .svg, .png and .pdf show: tree (default; of --method additive the trees without a root, but with "
-    shown += "--annotate the dendrogram), dendrogram, "
-    shown += "unrooted or rooted additive trees, matrix, map, tree+matrix, or tanglegram"
-    parser.add_argument("--figure", choices=FIGURES, default="tree", help=shown)
-    against = "another tree of the same objects, as Newick: the page, and the figure tanglegram, show both face to face"
-    parser.add_argument("--against", metavar="TREE.nwk", help=against)
-    unfold = "show every leaf of a tree with 300 leaves or more (default: its last 60 branches, folded)"
-    parser.add_argument("--unfold", action="store_true", help=unfold)
-    side = "side of the tree's root: left (default), right, top or bottom"
-    parser.add_argument("--orientation", choices=SIDES, default="left", help=side)
+    "Add the options about pictures and the page."
+    option = adder(parser, "report")
+    option("--images", metavar="FOLDER")
+    option("--people", metavar="TABLE.csv")
+    option("--annotate", metavar="TABLE")
+    option("--width", type=int, metavar="PIXELS")
+    option("--height", type=int, metavar="PIXELS")
+    option("--figure", choices=FIGURES, default="tree")
+    option("--against", metavar="TREE.nwk")
+    option("--unfold", action="store_true")
+    option("--orientation", choices=SIDES, default="left")
 
 
 def check_report_options(args):
-    "The style that was asked for; to be called before long work. Raises `InputError`."
+    "The style of the pictures, checked before long work begins. Raises `InputError`."
     if args.images is not None:
         check_image_folder(args.images)
     if args.people is not None:
@@ -76,7 +68,7 @@ def record_of(path, words=None):
 
 
 def with_provenance(result, args):
-    "A result with everything that the options say about its report. Raises `InputError`."
+    "The result with all that the options add to its report. Raises `InputError`."
     known = {"provenance": (result.provenance or {}) | record_of(args.file, getattr(args, "words", None))}
     if hasattr(result, "style"):
         known["style"] = check_report_options(args)

@@ -1,4 +1,4 @@
-"The commands `cluster` and `demo`: from options to a hierarchy, and from a result to a screen and files."
+"The commands `cluster` and `demo`: from options to a hierarchy, and from a result to the terminal and files."
 
 import argparse
 import sys
@@ -22,101 +22,55 @@ from ..evaluation.outputs import check_files
 from ..methods import methods, passive_methods
 from ._report_options import add_report_options, check_report_options, with_provenance
 from ..core.screen import say, warnings_to_stderr
-from ._options import one_line, option_name, refuse
-from ._reading import ANSWER_WORDS, add_files, add_reading, files_of, say_if_disconnected, title_of, typed_answers
+from ._options import add_command, adder, help_texts, option_name, refuse
+from ._reading import ANSWER_OPTIONS, add_files, add_reading, files_of, say_if_disconnected, title_of, typed_answers
 
 method_names = {name: method.title.split(", ")[0] for name, method in methods.items()}
 refined_names = [f"{name}{SUFFIX}" for name in passive_methods()]
 model_names = [name for name in tree_names() if name.removesuffix(SUFFIX) not in methods]  # points, additive tree
 ADDITIVE = "additive"
-flat_names = {"adds": "no hierarchy but clusters, by AddS and a semidefinite program", "mulk": "the same, by MulK"}
+flat_names = {name: help_texts()["methods"][name] for name in ("adds", "mulk")}
 MOST_ITERATIONS = 300  # of a semidefinite program about many objects: half a second each for two thousand
 AUTO, WITHOUT_EVIDENCE = "auto", "4-al"
 known_names = [AUTO, *method_names, *refined_names, *flat_names, *model_names, ADDITIVE]
-AUTO_HELP = """auto: the simplest one that is not surely worse than the best at predicting held-out answers (default;
-    with a matrix, initial clusters or an option of some methods: 4-al)"""
-
-HELP = {
-    "description": """Build a hierarchy from a file of answers: CSV, TSV, JSON, JSON lines or Parquet, perhaps packed
-        (.gz, .zip), one answer a row, one object a cell.""",
-    "self_pairs": """{self_pairs}: count every object as infinitely similar to itself (default),
-        or not""",
-    "trees": """additive: number of trees, 1, 2, 3, or auto: as many as held-out answers support (default)""",
-    "questions": "{budget}: how many questions to spend (default: N squared)",
-    "initial": """{starts}: file with initial clusters (object,cluster); objects that are not in it start on their
-        own""",
-    "seed": """seed of everything random: which answers auto holds out, the starts of embeddings and of the additive
-        tree, the questions of the methods that ask, the k-means in adds and mulk, the draws of --support and
-        --structure (default: 0)""",
-    "clusters": """also find exactly K clusters, or with auto as many as held-out answers support: of several cuts of
-        trees and flat methods (with --method: of the cuts of its tree) those that explain the answers best; a
-        similarity matrix: cut by merge order; adds, mulk: find K clusters (default: as many as SPUR chooses)""",
-    "truth": """file with each object's true class (object,class): colours the leaves, and with --clusters measures
-        the agreement""",
-    "out": """write the result; the ending says how: .html (page), .svg, .pdf, .png (picture), .nwk (Newick), .csv
-        (linkage matrix; of additive, path lengths), .json (everything); of adds and mulk .html, .csv (clusters)
-        or .json. May be repeated""",
-    "linkage": "linkage that `comparison-hc learn` wrote; FILE then holds features or distances, and no answers",
-    "labels_out": "write the cluster of every object; needs --clusters, but for adds and mulk",
-    "majority": "first replace the answers to each question by the majority's; ties are dropped",
-    "title": "title of the page (default: the file's name)",
-    "tree": "draw the tree on the screen even when files are written",
-    "support": """how nearly every cluster comes back in N trees (default: 200) of answers drawn again with
-        replacement, or of people, if the file says who answered; and what answers by coin would reach""",
-    "support_kind": """the support that pictures and files show: transfer (default; how nearly a cluster comes back),
-        exact (how often just these objects do) or jaccard (the overlap with the most similar cluster)""",
-    "consensus": """with --support: write the majority-rule consensus of the resampled trees; its ending says how, as
-        for --out""",
-    "structure": """test whether the answers hold any structure: build the tree from N (default: 99) permutations, in
-        which people judge at random, and say how often it fits its answers as well""",
-    "without": "leave out the answers of this person; may be repeated",
-}
 
 
-def help_text(topic):
-    "A help text without the line breaks of the source; in braces, the methods that can use an option."
+def _filled():
+    "Texts for the braces of help.json: the methods, and the names of those that have an option."
     able = {}
     for field in ("starts", "self_pairs", "budget"):
         able[field] = ", ".join(name for name, method in methods.items() if getattr(method, field))
-    return one_line(HELP[topic].format(**able))
+    texts = help_texts()["methods"]
+    known = "; ".join(f"{name}: {title}" for name, title in (method_names | flat_names).items())
+    return able | dict(methods=f"{texts['auto']}; {known}. {texts['more']}")
 
 
 def add_cluster(commands):
-    "The words of `cluster`."
-    known = "; ".join(f"{name}: {what}" for name, what in (method_names | flat_names).items())
-    known = f"{one_line(AUTO_HELP)}; {known} (those that ask need --kind similarity). "
-    known += "Behind one that takes answers may stand -refined: its tree is then improved, branch by branch. "
-    known += "additive: trees with branch lengths that predict the answers, and average linkage on their paths. "
-    known += "Also points-al and additive-al: average linkage on points in the plane and on an additive tree; and, of "
-    known += "triplets, t-ste-al, forte-al and soe-al: average linkage on other embeddings"
-    cluster = commands.add_parser(
-        "cluster", help="build a hierarchy from a file of answers", description=help_text("description")
-    )
-    add_files(cluster, "the answers; several files or a folder: one file a person")
-
-    def option(name, **settings):
-        if "help" not in settings:
-            settings["help"] = help_text(name.replace("-", "_"))
-        cluster.add_argument(f"--{name}", **settings)
-
-    option("method", type=typed_method, default=AUTO, metavar="NAME", help=known)
-    option("trees", metavar="T", type=typed_trees)
-    option("self-pairs", action=argparse.BooleanOptionalAction, default=None)
-    option("questions", type=int, metavar="M")
-    option("initial", metavar="FILE")
-    option("seed", type=int, default=0)
-    option("clusters", type=typed_number, metavar="K")
-    option("truth", metavar="LABELS")
-    option("out", action="append", default=[], metavar="PATH")
-    option("linkage", metavar="MODEL.json")
-    option("labels-out", metavar="PATH.csv")
-    option("majority", action="store_true")
+    "Add the command `cluster`."
+    cluster, _ = add_command(commands, "cluster", cluster_command)
+    option = adder(cluster, "cluster", **_filled())
+    add_files(option)
+    option("--method", type=typed_method, default=AUTO, metavar="NAME")
+    option("--trees", metavar="T", type=typed_trees)
+    option("--self-pairs", action=argparse.BooleanOptionalAction, default=None)
+    option("--questions", type=int, metavar="M")
+    option("--initial", metavar="FILE")
+    option("--seed", type=int, default=0)
+    option("--clusters", type=typed_number, metavar="K")
+    option("--truth", metavar="LABELS")
+    option("--out", action="append", default=[], metavar="PATH")
+    option("--linkage", metavar="MODEL.json")
+    option("--labels-out", metavar="PATH.csv")
+    option("--majority", action="store_true")
     add_reading(cluster, matrix=True)
-    option("title")
-    option("tree", action="store_true")
-    add_support(cluster)
+    option("--title")
+    option("--tree", action="store_true")
+    option("--support", nargs="?", type=int, const=200, metavar="N")
+    option("--structure", nargs="?", type=int, const=99, metavar="N")
+    option("--support-kind", choices=("transfer", "exact", "jaccard"))
+    option("--consensus", metavar="PATH")
+    option("--without", action="append", default=[], metavar="PERSON")
     add_report_options(cluster)
-    cluster.set_defaults(run=cluster_command)
 
 
 def typed_method(text):
@@ -150,7 +104,7 @@ def typed_trees(text):
 
 
 def cluster_command(args):
-    "Read what was given, build the hierarchy or the clusters, print the summary, write the files."
+    "Read the file, build the hierarchy or the clusters, print the summary and write the files."
     from comparison_hc.cli.learn import learned_result
     from comparison_hc.evaluation.report import FLAT_WRITERS
 
@@ -199,13 +153,13 @@ def _from_answers(args):
     takers = ", ".join(name for name, m in methods.items() if m.takes == "quadruplets")
     rule = f"one that takes quadruplets ({takers}) with --kind quadruplets"
     require(args.kind != "quadruplets" or method.takes == "quadruplets", "--method", rule, args.method)
-    comparisons, classes, statements, (initial, start) = _read_answers(args)
+    comparisons, classes, responses, (initial, start) = _read_answers(args)
     say_if_disconnected(comparisons)
     options = dict(self_pairs=args.self_pairs, n_comparisons=args.questions)
 
     with command_bar(name) as progress:
         tree, _ = build_hierarchy(name, comparisons, initial, progress=progress, **options)
-    how_built, notes = method.title, start | statements
+    how_built, notes = method.title, start | responses
     if refined:
         with command_bar("refined") as progress:
             found = refine(tree, comparisons, progress=progress)
@@ -223,7 +177,7 @@ def _from_answers(args):
 
 
 def _from_model(args):
-    "The hierarchy of points or of an additive tree, fitted first; options of other methods are refused."
+    "The hierarchy of fitted points or of a fitted additive tree; options of other methods are refused."
     from comparison_hc.evaluation._candidates import fit
     from comparison_hc.evaluation.report import Result
 
@@ -232,14 +186,14 @@ def _from_model(args):
     refused = ("similarity", "quadruplets") if chosen.takes == "triplets" else ("similarity",)
     require(args.kind not in refused, "--kind", rule, args.kind)
     refuse(args, ("self_pairs", "questions", "initial"), f"left out with --method {args.method}")
-    comparisons, classes, statements, _ = _read_answers(args)
+    comparisons, classes, responses, _ = _read_answers(args)
     rule = f"left out with --method {args.method}, which cannot weigh answers"
     require(chosen.weighs or comparisons.weights is None, "--weight", rule, args.weight)
     say_if_disconnected(comparisons)
     with command_bar(args.method):
         tree, _ = fit(chosen, comparisons, args.seed, {})
     title = title_of(args)
-    result = Result(tree, comparisons, title, chosen.title, None, classes, statements)
+    result = Result(tree, comparisons, title, chosen.title, None, classes, responses)
     result = replace(result, provenance={"references": list(chosen.papers)})
 
     def build(drawn):
@@ -255,9 +209,9 @@ def _from_additive_trees(args):
 
     require(args.kind != "similarity", "--kind", f"a kind of answers with --method {ADDITIVE}", args.kind)
     refuse(args, ("self_pairs", "questions", "initial"), f"left out with --method {ADDITIVE}")
-    comparisons, classes, statements, _ = _read_answers(args)
+    comparisons, classes, responses, _ = _read_answers(args)
     say_if_disconnected(comparisons)
-    kind = args.kind if _has_statements(args) else "comparisons"
+    kind = args.kind if _has_responses(args) else "comparisons"
     with command_bar(ADDITIVE):
         model = fit_trees(comparisons, kind, args.trees or AUTO, rng=args.seed)
 
@@ -266,9 +220,9 @@ def _from_additive_trees(args):
 
     shown = dict(provenance={"references": ["ST77"]}, additive=model)
     title, tree = title_of(args), DendrogramOfTrees.of(model)
-    result = Result(tree, comparisons, title, "additive trees", None, classes, statements, **shown)
+    result = Result(tree, comparisons, title, "additive trees", None, classes, responses, **shown)
 
-    def split(answers):  # held-out answers part statements
+    def split(answers):  # a split of the answers may separate the two rows of a response
         return fit_trees(answers, "comparisons", model.n_trees_, model.rate_, model.lapse_, args.seed).dendrogram_
 
     return with_trust(with_clusters(result, args, split), args, build)
@@ -280,13 +234,13 @@ def _from_evidence(args):
     from comparison_hc.evaluation._candidates import fit
     from comparison_hc.evaluation.report import Result
 
-    comparisons, classes, statements, _ = _read_answers(args)
+    comparisons, classes, responses, _ = _read_answers(args)
     say_if_disconnected(comparisons)
     with command_bar("methods") as progress:
         choice = choose_method(comparisons, rng=args.seed, progress=progress)
     args.interrupted = choice.compared is not None and choice.compared.interrupted
     title = title_of(args)
-    result = Result(choice.dendrogram, comparisons, title, choice.title, None, classes, statements)
+    result = Result(choice.dendrogram, comparisons, title, choice.title, None, classes, responses)
     papers = {"references": list(candidate(choice.name).papers)}
     result = replace(result, compared=choice.compared, provenance=papers)
     build = lambda drawn: fit(candidate(choice.name), drawn, args.seed, {})[0]
@@ -294,7 +248,7 @@ def _from_evidence(args):
 
 
 def with_clusters(result, args, build=None):
-    "The result with the clusters that were asked for; with `build`, of the cuts of its trees."
+    "The result with the clusters of --clusters; with `build`, they are cuts of its trees."
     from comparison_hc.evaluation.cluster_choice import choose_clusters, degenerate
 
     if args.clusters is None:
@@ -312,20 +266,20 @@ def with_clusters(result, args, build=None):
 
 
 def settled_method(args):
-    "The method of a call: `auto` needs answers, and nothing that only some methods can use; else it is the default."
+    "The method of a call: `auto` needs answers and no option that only some methods have; otherwise it is 4-al."
     special = args.initial is not None or args.self_pairs is not None or args.questions is not None
     return WITHOUT_EVIDENCE if args.method == AUTO and (args.kind == "similarity" or special) else args.method
 
 
 def _read_answers(args):
-    "(answers, classes or None, what the summary says of the file, initial clusters and what it says of them)."
+    "(answers, classes or None, notes on the file, (initial clusters, notes on them))."
     comparisons = typed_answers(args)
     initial = _initial(args, comparisons.object_names)
     classes = read_truth(args.truth, comparisons.object_names) if args.truth else None
     comparisons = comparisons.without_people(args.without, "--without")
     notes = {"left out": ", ".join(args.without)} if args.without else {}
     if args.kind in ("central", "odd-one-out"):
-        notes["statements"] = f"{len(comparisons) // 2:,} ({args.kind}, two triplets each)"
+        notes["responses"] = f"{len(comparisons) // 2:,} ({args.kind}, two triplets each)"
     if args.majority:
         comparisons = comparisons.majority()
     require(len(comparisons), str(args.file), "a file that leaves answers after --majority", "every question tied")
@@ -333,7 +287,7 @@ def _read_answers(args):
 
 
 def _initial(args, names):
-    "(initial clusters or None, what the summary says of them); no more clusters may be asked for than there are."
+    "(initial clusters or None, notes on them). Raises `InputError` if --clusters exceeds their number."
     initial, said = read_initial(args.initial, names) if args.initial else (None, None)
     if args.clusters not in (None, AUTO):
         check_integer(args.clusters, "--clusters", 1, len(names) if initial is None else len(initial))
@@ -379,14 +333,14 @@ def _flat_clusters(args):
 
 
 def _from_similarity(args):
-    "The hierarchy of a file with a similarity matrix; what only answers have is refused."
+    "The hierarchy of a file with a similarity matrix; options about answers are refused."
     from comparison_hc.evaluation.report import Result
     from comparison_hc.methods import build_from_similarity
     from comparison_hc.metrics import dasgupta_cost
 
     rule = "left out, or without -refined, with --kind similarity"
     require(not args.method.endswith(SUFFIX), "--method", rule, args.method)
-    refuse(args, (*ANSWER_WORDS, "majority"), "left out with --kind similarity")
+    refuse(args, (*ANSWER_OPTIONS, "majority"), "left out with --kind similarity")
     require(isinstance(args.file, str), "FILE", "one file with --kind similarity", args.file)
     w, names = read_similarity(args.file, args.encoding)
     names, w = check_names(names, argument=f"the names in {args.file}"), check_similarity(w, str(args.file))
@@ -408,7 +362,7 @@ def _from_similarity(args):
 
 
 def print_lines(result):
-    "What the answers are and how well the result fits them."
+    "Print what the answers are and how well the result fits them."
     from comparison_hc.evaluation.report import result_lines
 
     lines = result_lines(result)
@@ -418,7 +372,7 @@ def print_lines(result):
 
 
 def write_results(result, paths, figure="tree"):
-    "The files that were asked for. To be written before anything is printed: a screen may go away, as in `… | head`."
+    "Write the files, before anything is printed: the reader of the output may close it, as in `… | head`."
     from comparison_hc.evaluation.report import save_result
 
     with warnings.catch_warnings(record=True) as found:
@@ -452,19 +406,14 @@ def report(result, args):
 
 
 def add_demo(commands):
-    "The words of `demo`."
-    demo = commands.add_parser(
-        "demo",
-        help="the same on an embedded example",
-        description="Build the hierarchy of twenty-four animals from simulated answers, and draw it.",
-    )
-    where = "write the result there, as `cluster` does (default: animals.html in this folder)"
-    demo.add_argument("--out", action="append", default=[], metavar="PATH", help=where)
-    demo.set_defaults(run=demo_command, tree=True)
+    "Add the command `demo`."
+    demo, option = add_command(commands, "demo", demo_command)
+    option("--out", action="append", default=[], metavar="PATH")
+    demo.set_defaults(tree=True)
 
 
 def demo_command(args):
-    "The main job on the embedded animals: no file read, no network."
+    "Build the hierarchy of the built-in animals, without a file and without a network."
     from comparison_hc.datasets import load_dataset
     from comparison_hc.evaluation.report import Result
     from comparison_hc.methods import build_hierarchy
@@ -476,25 +425,15 @@ def demo_command(args):
     said = f"{len(animals.comparisons):,} ({animals.kind}, two triplets each), simulated, some of them wrong"
     tree, _ = build_hierarchy("4-al", animals.triplets)
     title = methods["4-al"].title
-    report(Result(tree, animals.triplets, "Animals", title, None, classes, {"statements": said}), args)
+    report(Result(tree, animals.triplets, "Animals", title, None, classes, {"responses": said}), args)
 
 
 FEWEST_COIN = 20  # trees of answers by coin
-MUCH_WORK = 5_000_000  # answers in all trees together: with fewer, one process is done before others have started
-
-
-def add_support(parser):
-    "The words."
-    for name, usual in (("support", 200), ("structure", 99)):
-        parser.add_argument(f"--{name}", nargs="?", type=int, const=usual, metavar="N", help=help_text(name))
-    kinds = dict(choices=("transfer", "exact", "jaccard"), default=None, help=help_text("support_kind"))
-    parser.add_argument("--support-kind", **kinds)
-    parser.add_argument("--consensus", metavar="PATH", help=help_text("consensus"))
-    parser.add_argument("--without", action="append", default=[], metavar="PERSON", help=help_text("without"))
+MUCH_WORK = 5_000_000  # answers in all trees together: below it, one process ends before others have started
 
 
 def check_support(args, flat):
-    "Raises `InputError` where the words make no sense."
+    "Raises `InputError` where options about support do not go together."
     for option, number in (("--support", args.support), ("--structure", args.structure)):
         if number is not None:
             check_integer(number, option)
@@ -506,17 +445,17 @@ def check_support(args, flat):
 
 
 def drawn_together(args, answers):
-    "What the bootstrap draws."
-    return np.arange(len(answers)) // 2 if answers.respondents is None and _has_statements(args) else None
+    "The units that the bootstrap resamples: the response of each row, or None for the usual ones."
+    return np.arange(len(answers)) // 2 if answers.respondents is None and _has_responses(args) else None
 
 
-def _has_statements(args):
-    "Whether rows 1 and 2, 3 and 4, … are one thing that was said."
+def _has_responses(args):
+    "Whether rows 1 and 2, 3 and 4, … are one response."
     return args.kind in ("central", "odd-one-out") and not args.majority
 
 
 def with_trust(result, args, build):
-    "The bootstrap and the test of the command. Ctrl-C ends each with what it has, and is said in its line."
+    "The result with its bootstrap and its test of structure. Ctrl-C ends each with the trees that it has."
     from comparison_hc.evaluation._additive import branch_support
     from comparison_hc.evaluation._candidates import candidate
     from comparison_hc.evaluation.bootstrap import (
@@ -528,7 +467,7 @@ def with_trust(result, args, build):
     )
 
     answers, notes, trust = result.comparisons, {}, {}
-    chance = null_redraw if _has_statements(args) else null_flip
+    chance = null_redraw if _has_responses(args) else null_flip
 
     def workers(n_trees):
         return -1 if n_trees * len(answers) >= MUCH_WORK else 1
@@ -538,7 +477,7 @@ def with_trust(result, args, build):
         draw = args.support, by, args.seed, workers(args.support)
         with command_bar("support") as progress:
             found = bootstrap_support(result.dendrogram, answers, build, *draw, progress)
-        drawn = "statements" if by is not None else found.by
+        drawn = "responses" if by is not None else found.by
         notes["support"] = support_sentence(found, drawn) + _stopped(found.interrupted, args.support, args)
         trust = dict(resampled=found, support_kind=args.support_kind)
         if result.additive is not None:
@@ -562,7 +501,7 @@ def with_trust(result, args, build):
 
 
 def support_sentence(found, drawn):
-    "How much of the tree comes back, in words."
+    "A sentence on the support of the clusters."
     inner = found.dendrogram.n_leaves - 2
     if inner < 1:
         return f"no inner clusters; {len(found.trees)} trees of {drawn} drawn again"
@@ -574,7 +513,7 @@ def support_sentence(found, drawn):
 
 
 def chance_sentence(coin):
-    "What support answers by coin reach, in words."
+    "A sentence on the support that random answers reach."
     shares = coin.transfer[:-1]
     if not len(shares):
         return "no inner clusters"
@@ -583,7 +522,7 @@ def chance_sentence(coin):
 
 
 def structure_sentence(test, n_draws):
-    "What the test found, in words."
+    "A sentence on the test of structure."
     n, most = len(test.null), test.null.max()
     verdict = "may hold no structure" if test.p_value > 0.05 else "hold more structure than chance explains"
     asked = f"; interrupted, {n_draws} were asked for" if test.interrupted else ""
@@ -593,6 +532,6 @@ def structure_sentence(test, n_draws):
 
 
 def _stopped(interrupted, asked, args):
-    "What is said of an interruption, which also becomes the exit code."
+    "A note on an interruption, which also sets the exit code."
     args.interrupted = getattr(args, "interrupted", False) or interrupted
     return f" (interrupted; {asked} were asked for)" if interrupted else ""

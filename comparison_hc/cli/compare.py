@@ -1,32 +1,14 @@
-"The command `compare`: a table of methods, each judged by answers that it has not seen."
+"The command `compare`: a table of methods and their predictions of held-out answers."
 
 from contextlib import suppress
 
 from ..core.parallel import command_bar
 from ..core.validation import check_integer, require, visible_line
-from ._options import one_line
+from ._options import add_command
 from ..core.io import check_destination
 from ..evaluation.outputs import check_files
 from ..core.screen import say, warnings_to_stderr
 from ._reading import add_files, add_reading, files_of, say_if_disconnected, typed_answers
-
-COMPARE_HELP = {
-    "splits": "how often answers are held out (default: 5); intervals need at least 3",
-    "embeddings": """also the additive tree for large data, and points: in the plane, t-STE, FORTE and
-        SOE, with average linkage on them (slow)""",
-    "by": """what is held out together: people, or answers about the same objects (default: people where it is known who
-        answered and they were asked about different objects, otherwise answers)""",
-    "out": "write the table of methods as CSV, one row per method",
-    "shape": """which shapes to compare before the methods, by held-out answers: quick (default: one kind of split, on a
-        random sample where there are more than 20,000 answers), full (questions, answers and, where they are known,
-        people held out; all answers), no""",
-    "shape_out": "write the table of shapes: .csv, or .json with the noise ceiling and the sentence",
-    "seed": "seed of the splits and of the random starts; several seeds show what depends on chance (default: 0)",
-    "sizes": """are there enough answers: one method, built from so many of them, such as 200,400,800; `all` for 1/8,
-        1/4, 1/2 and all of those that are not held out""",
-    "method": "with --sizes: which method (default: 3k-al)",
-}
-
 
 MOST_FOR_SHAPE = 20_000  # answers, in the quick table
 MANY_FOR_SHAPE = 200  # objects: above it the additive trees take longer than all methods together
@@ -34,35 +16,25 @@ BY = {None: None, "people": True, "answers": False}
 
 
 def add_compare(commands):
-    "The words of `compare`."
+    "Add the command `compare`."
     from comparison_hc.methods import passive_methods
 
-    compare = commands.add_parser(
-        "compare",
-        help="which method suits these answers, by answers held out",
-        description="Say what shape the answers have, build trees from some of them with every direct method, and ask "
-        "the trees about the others.",
-    )
-    add_files(compare, "the answers, as `cluster` reads them")
-
-    def option(name, **settings):
-        compare.add_argument(f"--{name}", help=one_line(COMPARE_HELP[name.replace("-", "_")]), **settings)
-
-    option("splits", type=int, default=5, metavar="N")
-    option("embeddings", action="store_true")
-    option("by", choices=["people", "answers"])
-    option("out", metavar="TABLE.csv")
-    option("shape", choices=["quick", "full", "no"], default="quick")
-    option("shape-out", metavar="TABLE.csv")
-    option("seed", type=int, default=0)
-    option("sizes", metavar="M,M,…")
-    option("method", choices=passive_methods())
+    compare, option = add_command(commands, "compare", compare_command)
+    add_files(option)
+    option("--splits", type=int, default=5, metavar="N")
+    option("--embeddings", action="store_true")
+    option("--by", choices=["people", "answers"])
+    option("--out", metavar="TABLE.csv")
+    option("--shape", choices=["quick", "full", "no"], default="quick")
+    option("--shape-out", metavar="TABLE.csv")
+    option("--seed", type=int, default=0)
+    option("--sizes", metavar="M,M,…")
+    option("--method", choices=passive_methods())
     add_reading(compare)
-    compare.set_defaults(run=compare_command)
 
 
 def compare_command(args):
-    "Read the answers, compare the methods, print the table and what it says, write the file."
+    "Read the answers, compare the methods, print the table and its conclusions, and write the file."
     from comparison_hc.core.io import atomic_write
     from comparison_hc.evaluation._candidates import MANY_OBJECTS, TOO_MANY, candidate_names, task_size
     from comparison_hc.evaluation.model_selection import compare_methods
@@ -100,7 +72,7 @@ def compare_command(args):
 
 
 def _print_shape(args, answers):
-    "The table of shapes, its noise ceiling and its sentence, before the methods; and its file."
+    "Print and write the table of shapes, its noise ceiling and its conclusion."
     import json
 
     import numpy as np
@@ -143,7 +115,7 @@ def _print_shape(args, answers):
 
 
 def _print_curve(args, answers):
-    "The learning curve of one method, its price list and what it says."
+    "Print the learning curve of one method and its conclusions."
     from comparison_hc.core.io import atomic_write
     from comparison_hc.evaluation.model_selection import curve_lines, learning_curve
     from comparison_hc.metrics import noise_ceiling

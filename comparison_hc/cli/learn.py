@@ -7,7 +7,7 @@ from pathlib import Path
 from ..core.parallel import check_workers, command_bar
 from ..core.validation import InputError, check_integer, require
 from ..evaluation.object_tables import read_truth
-from ._options import HEADER, one_line, parts_of, refuse
+from ._options import HEADER, add_command, help_texts, parts_of, refuse
 from ..evaluation.outputs import check_files, check_overwriting
 from ..core.screen import say
 from comparison_hc.evaluation._task_tables import (
@@ -21,60 +21,29 @@ from comparison_hc.evaluation._task_tables import (
 )
 from ..link.merge import NAMED
 
-LEARN_HELP = {
-    "description": """Learn the mix of linkages that suits one's own clustering tasks, from tasks whose classes are
-        known: CSV or TSV tables, an object a line, with columns of features and one of classes. Says what it gains on
-        a task held out.""",
-    "out": "where the model goes; for `comparison-hc cluster FILE --linkage PATH.json`",
-    "label": "the column of classes (default: label or class, or else the last one)",
-    "features": "the columns of features (default: all but the classes and a column id, name or object)",
-    "metrics": "two groups of features: also two metrics, and beta between them is learned (as A,B C,D)",
-    "both": "with --metrics: learn alpha between two linkages, too",
-    "merges": """what is mixed: two of single, complete, average (default: single,complete); with --metrics one
-        (default: complete), with --both two""",
-    "loss": "what is to be small: objects outside the cluster matched to their class, or outside its majority",
-    "clusters": "clusters that a tree is cut into to measure the loss (default: as many as a task has classes)",
-    "distance": "between two rows of features (default: euclidean)",
-    "scale": "column: divide every feature by its standard deviation in its own file (default: none)",
-    "labels": """the tasks are square tables of distances, and this is the file of classes (object,class); give it
-        once a task, in the same order""",
-    "journal": "keep finished tasks there, so that the same command continues after Ctrl-C",
-    "jobs": "workers (default: 1; -1 for one per core); results do not depend on it",
-    "header": "whether the first line names the columns (default: if none of its cells is a number)",
-    "encoding": "of the tables (default: UTF-8)",
-}
-
-
 def add_learn(commands):
-    "The words of `learn`."
-    texts = {name: one_line(text) for name, text in LEARN_HELP.items()}
-    learn = commands.add_parser(
-        "learn", help="learn the linkage that suits one's own tasks", description=texts["description"]
-    )
-    learn.add_argument("tasks", nargs="+", metavar="TASK", help="a table of features and classes, or of distances")
+    "Add the command `learn`."
+    _, option = add_command(commands, "learn", learn_command)
+    option("tasks", nargs="+", metavar="TASK")
+    option("--out", required=True, metavar="PATH.json")
+    option("--label", metavar="COLUMN")
+    option("--features", metavar="A,B,C")
+    option("--metrics", nargs=2, metavar=("A,B", "C,D"))
+    option("--both", action="store_true")
+    option("--merges", metavar="A,B")
+    option("--loss", choices=["pruning", "majority"], default="pruning")
+    option("--clusters", type=int, metavar="K")
+    option("--distance", choices=DISTANCES, default="euclidean")
+    option("--scale", choices=SCALES, default="none")
+    option("--labels", action="append", default=[], metavar="FILE")
+    option("--journal", metavar="FILE")
+    option("--jobs", type=int, default=1, metavar="N")
+    option("--header", choices=["yes", "no", "auto"], default="auto")
+    option("--encoding", default="utf-8-sig")
 
-    def option(name, **settings):
-        learn.add_argument(f"--{name}", help=texts[name], **settings)
-
-    option("out", required=True, metavar="PATH.json")
-    option("label", metavar="COLUMN")
-    option("features", metavar="A,B,C")
-    option("metrics", nargs=2, metavar=("A,B", "C,D"))
-    option("both", action="store_true")
-    option("merges", metavar="A,B")
-    option("loss", choices=["pruning", "majority"], default="pruning")
-    option("clusters", type=int, metavar="K")
-    option("distance", choices=DISTANCES, default="euclidean")
-    option("scale", choices=SCALES, default="none")
-    option("labels", action="append", default=[], metavar="FILE")
-    option("journal", metavar="FILE")
-    option("jobs", type=int, default=1, metavar="N")
-    option("header", choices=["yes", "no", "auto"], default="auto")
-    option("encoding", default="utf-8-sig")
-    learn.set_defaults(run=learn_command)
 
 def learn_command(args):
-    "Read the tasks, learn, say what it gains, write the model."
+    "Read the tasks, learn the linkage, print its gain and write the model."
     from comparison_hc.evaluation.linkage_learning import learn_model, save_model
     from comparison_hc.core.io import check_destination
 
@@ -130,7 +99,7 @@ def read_tasks(args):
 
 
 def _tasks_text(tasks):
-    "How many there are and how large, in words."
+    "The number of tasks and their sizes, as text."
     sizes, classes = [task.n_objects for task in tasks], [task.n_classes for task in tasks]
 
     def span(numbers):
@@ -140,11 +109,11 @@ def _tasks_text(tasks):
 
 
 def _how(args, read):
-    "How the model was made: the version, what was typed as one would type it again, and what the files held."
+    "Provenance of the model: version, command to repeat it, and digests of the files."
     from comparison_hc import __version__
 
     words = ["comparison-hc", "learn", *args.tasks, "--out", args.out]
-    for name in LEARN_HELP:
+    for name in help_texts()["learn"]:
         value = getattr(args, name, None)
         if name in ("out", "journal", "jobs") or value in (None, False, []):
             continue
@@ -156,7 +125,7 @@ def _how(args, read):
     return dict(version=__version__, command=shlex.join(map(str, words)), files=files)
 
 def new_distances(model, path, header=None, encoding="utf-8-sig"):
-    "The objects of a new file, measured as the model was. Raises `InputError` with file and line."
+    "Distances and names of the objects of a new file, by the metric of the model. Raises `InputError`."
     if model.measure is None:
         rule = "a model of one metric: a file of distances holds one"
         require(model.beta is None, "--linkage", rule, str(model))

@@ -9,19 +9,14 @@ from ..core.io import check_destination
 from ..core.parallel import check_workers
 from ..core.screen import say
 from ..core.validation import require
+from ._options import add_command
 
 
 def add_data(commands):
-    "The words of `data`."
-    data = commands.add_parser(
-        "data",
-        help="list the data sets, describe one, or write its answers",
-        description="List the data sets, or describe one; with --out, also write its answers.",
-    )
-    data.add_argument("name", nargs="?", metavar="NAME", help="for example car, zoo, food, animals")
-    where = "write the triplets there, with names, as `cluster` reads them: a sample file"
-    data.add_argument("--out", metavar="ANSWERS.csv", help=where)
-    data.set_defaults(run=data_command)
+    "Add the command `data`."
+    _, option = add_command(commands, "data", data_command)
+    option("name", nargs="?", metavar="NAME")
+    option("--out", metavar="ANSWERS.csv")
 
 
 def data_command(args):
@@ -46,7 +41,7 @@ def data_command(args):
 
 
 def _print_datasets(table):
-    "A table on the screen, whole."
+    "Print a table without leaving out columns."
     import pandas as pd
 
     wide = ("display.width", 200, "display.max_columns", None, "display.max_rows", None, "display.max_colwidth", 40)
@@ -55,18 +50,15 @@ def _print_datasets(table):
 
 
 def add_check(commands):
-    "The words of `check`."
-    check = commands.add_parser("check", help="run the theorems' checks", description="Run the theorems' checks.")
-    check.add_argument("label", nargs="?", metavar="LABEL", help="only checks whose paper or label contains this")
-    check.add_argument("--full", action="store_true", help="the long version of each check")
-    check.add_argument(
-        "--errata", action="store_true", help="list what the papers print that does not hold; runs nothing"
-    )
-    check.set_defaults(run=check_command)
+    "Add the command `check`."
+    _, option = add_command(commands, "check", check_command)
+    option("label", nargs="?", metavar="LABEL")
+    option("--full", action="store_true")
+    option("--errata", action="store_true")
 
 
 def check_command(args):
-    "Run the theorem checks whose label contains the words; say which hold."
+    "Run the theorem checks whose label contains the text and print which hold."
     from comparison_hc.checks import find_checks, run_checks
     from comparison_hc.reproduce.l20_tasks import bring_pictures
 
@@ -85,7 +77,7 @@ def check_command(args):
 
 
 def _print_errata(label):
-    "Every erratum: what is printed, what holds, and the check that shows it."
+    "Print every erratum: the printed statement, the correct one, and the check that confirms it."
     from comparison_hc.checks import errata
 
     table = errata(label)
@@ -99,24 +91,16 @@ def _print_errata(label):
 
 
 def add_reproduce(commands):
-    "The words of `reproduce`."
-    figure = commands.add_parser(
-        "reproduce",
-        help="redo a figure of a paper, or list the figures",
-        description="Redo a figure: all runs, the claims with their verdicts, the summary and the picture. "
-        "Interrupted, the same command continues.",
-    )
-    figure.add_argument("name", nargs="?", metavar="NAME", help="such as f19-fig2; without it, the figures are listed")
-    figure.add_argument("--quick", action="store_true", help="a small setting, under two minutes; default: the paper's")
-    workers = "workers (default: -1, one per core); results do not depend on it"
-    figure.add_argument("--jobs", type=int, default=-1, metavar="N", help=workers)
-    where = "where the journal and the results go (default: ./reproductions)"
-    figure.add_argument("--folder", default="reproductions", metavar="FOLDER", help=where)
-    figure.set_defaults(run=reproduce_command)
+    "Add the command `reproduce`."
+    _, option = add_command(commands, "reproduce", reproduce_command)
+    option("name", nargs="?", metavar="NAME")
+    option("--quick", action="store_true")
+    option("--jobs", type=int, default=-1, metavar="N")
+    option("--folder", default="reproductions", metavar="FOLDER")
 
 
 def reproduce_command(args):
-    "List the figures, or redo one: its claims on the screen, its summary and its picture in the folder."
+    "List the figures, or compute one: print its claims, and write its summary and its picture."
     from comparison_hc.core.io import is_file_name
     from comparison_hc.reproduce.claims import find_reproductions, reproduce
     from comparison_hc.reproduce.experiments import ExperimentError
@@ -138,7 +122,7 @@ def reproduce_command(args):
 
 
 def _list_reproductions(reproductions):
-    "A line a figure; with the hours of the full run where a checkout knows them."
+    "Print one line per figure, with the hours of its full run where they are stored."
     from comparison_hc.reproduce.claims import ResultsNotFoundError, load_results
 
     try:
@@ -157,7 +141,7 @@ def _hours_text(hours):
 
 
 def _write_reproduced(done, folder):
-    "Files of a reproduction; a full one also goes where the checkout keeps results."
+    "Write the files of a reproduction; a full one also goes to the stored results of a checkout."
     from comparison_hc.core.io import atomic_write
     from comparison_hc.reproduce.claims import results_folder, save_results, save_time
 

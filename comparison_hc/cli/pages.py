@@ -6,47 +6,34 @@ import sys
 from ..core.parallel import command_bar
 from ..core.screen import say
 from ..core.validation import require
-from ._options import refuse
+from ._options import add_command, adder, refuse
 
 
-def _add_options(parser):
-    "What both names take."
-    parser.add_argument("names", nargs="*", metavar="NAME", help="such as planted, or ask (default: all)")
-    host = "let a network in: an address of this machine, or 0.0.0.0 for all of them (default: this machine only)"
-    parser.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help=host)
-    where = "where it listens (default: 8866, or any that is free)"
-    parser.add_argument("--port", type=int, metavar="N", help=where)
-    token = "the word in the address that lets a reader in (default: the same at every start; with --host a new one)"
-    parser.add_argument("--token", metavar="WORD", help=token)
-    workers = "processes that compute (default: one per core, four to eight)"
-    parser.add_argument("--workers", "--hands", type=int, metavar="N", help=workers)
-    parser.add_argument("--items", metavar="ITEMS", help="ask: what is asked about, as for the command ask")
-    folder = "ask: where answers go, one log per person (default: answers, in this folder)"
-    parser.add_argument("--folder", metavar="FOLDER", help=folder)
-    parser.set_defaults(run=dashboard_command)
+def _add_options(option):
+    "Add the options that both names have."
+    option("names", nargs="*", metavar="NAME")
+    option("--host", default="127.0.0.1", metavar="ADDRESS")
+    option("--port", type=int, metavar="N")
+    option("--token", metavar="WORD")
+    option("--workers", "--hands", type=int, metavar="N")
+    option("--items", metavar="ITEMS")
+    option("--folder", metavar="FOLDER")
 
 
 def add_dashboard(commands):
-    "The options of `dashboard`."
-    parser = commands.add_parser(
-        "dashboard",
-        help="pages with sliders, for yourself or for a class",
-        description="Serve dashboards until Ctrl-C, on this machine or, with --host, to a class: one server, a few "
-        "processes, any number of readers. With --static, write a dashboard as one file that needs no server.",
-    )
-    _add_options(parser)
-    opened = "open the page in the browser (default: without --host), or not"
-    parser.add_argument("--browser", action=argparse.BooleanOptionalAction, default=None, help=opened)
-    journal = "ask: the one log in which answers are kept (default: ITEMS-PERSON.jsonl in this folder)"
-    parser.add_argument("--journal", metavar="FILE", help=journal)
-    parser.add_argument("--person", metavar="NAME", help="ask: who answers")
-    parser.add_argument("--static", metavar="PATH.html", help="write one file with stored answers instead")
+    "Add the command `dashboard`."
+    _, option = add_command(commands, "dashboard", dashboard_command)
+    _add_options(option)
+    option("--browser", action=argparse.BooleanOptionalAction, default=None)
+    option("--journal", metavar="FILE")
+    option("--person", metavar="NAME")
+    option("--static", metavar="PATH.html")
 
 
 def add_serve(commands):
-    "The options of `serve`."
-    serve = commands.add_parser("serve", help="old name of dashboard", description="The old name of dashboard.")
-    _add_options(serve)
+    "Add `serve`, the former name of `dashboard`."
+    serve, _ = add_command(commands, "serve", dashboard_command)
+    _add_options(adder(serve, "dashboard"))
     serve.set_defaults(browser=False, journal=None, person=None, static=None)
 
 

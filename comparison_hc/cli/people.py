@@ -11,9 +11,9 @@ from ..core.parallel import command_bar
 from ..core.screen import say, warnings_to_stderr
 from ..core.validation import check_integer, require, visible_line, visible_text
 from ..evaluation.outputs import check_files
-from ._options import refuse
+from ._options import add_command, adder, refuse
 from ._reading import (
-    ANSWER_WORDS,
+    ANSWER_OPTIONS,
     add_files,
     add_reading,
     files_of,
@@ -28,29 +28,21 @@ SHOWN = {"central": 3, "odd-one-out": 3}  # alternatives, where they are not two
 
 
 def add_people(commands):
-    "The words of `people`."
+    "Add the command `people`."
     from comparison_hc.methods import passive_methods
 
-    people = commands.add_parser(
-        "people",
-        help="who agrees with whom",
-        description="Each person against the tree of all others, their consistency, their share, and whom to look at.",
-    )
-    add_files(people, "the answers, with a column that says who gave them, or one file a person")
-    how = "how the others' tree is built (default: 4-al)"
-    people.add_argument("--method", choices=passive_methods(), default="4-al", help=how)
+    people, option = add_command(commands, "people", people_command)
+    add_files(option)
+    option("--method", choices=passive_methods(), default="4-al")
     add_reading(people)
-    groups = "do two groups have trees of their own? The column that says in which group a person is"
-    people.add_argument("--groups", metavar="COLUMN", help=groups)
-    draws = "with --groups: how often the groups of the people are permuted (default: 99)"
-    people.add_argument("--draws", type=int, metavar="N", help=draws)
-    people.add_argument("--seed", type=int, metavar="S", help="with --groups: seed of the draws (default: 0)")
-    people.add_argument("--out", metavar="PATH.csv", help="also write the table; with --groups, the gain of every draw")
-    people.set_defaults(run=people_command)
+    option("--groups", metavar="COLUMN")
+    option("--draws", type=int, metavar="N")
+    option("--seed", type=int, metavar="S")
+    option("--out", metavar="PATH.csv")
 
 
 def biased_people(answers, places, n_places):
-    "Who prefers, or avoids, what stands first: binomial tests, at 5% for the whole crowd (Bonferroni)."
+    "People who prefer or avoid the first position: binomial tests at 5% for all people together (Bonferroni)."
     from scipy.stats import binomtest
 
     from comparison_hc.elicitation.crowd import raters
@@ -67,7 +59,7 @@ def percent(share):
 
 
 def people_lines(table, n_places=2):
-    "The table and the sentence below it, as they are printed."
+    "The lines of the table of people and of the sentences below it."
     shown = table[["person", "answers", "decided"]].astype(str)
     for name in ("share", "agreement", "consistency"):
         shown[name] = table[name].map(percent)
@@ -90,7 +82,7 @@ def people_lines(table, n_places=2):
 
 
 def place_sentence(table, n_places):
-    "Whether the crowd, or a person in it, prefers a place on the screen."
+    "The sentence on whether all people together, or single persons, prefer a position on the screen."
     if "first place" not in table:
         return "first place: not known, as the file does not say what was shown where (--columns and --answer do)"
     crowd = (table["first place"] * table.answers).sum() / table.answers[table["first place"].notna()].sum()
@@ -101,7 +93,7 @@ def place_sentence(table, n_places):
 
 
 def people_command(args):
-    "Read the answers, print the table, write it if asked for."
+    "Read the answers, print the table of people, and write it with --out."
     from comparison_hc.core.io import atomic_write
     from comparison_hc.elicitation.crowd import crowd_table
     from comparison_hc.evaluation._splits import response_kind
@@ -129,7 +121,7 @@ def people_command(args):
 
 
 def _print_groups(args):
-    "The test of two groups: what a column says about who answered, and whether that matters."
+    "Print the test of two groups of people, which a column of the file defines."
     from comparison_hc.core.io import atomic_write
     from comparison_hc.elicitation.groups import compare_groups
 
@@ -148,60 +140,35 @@ def _print_groups(args):
         say(f"wrote {args.out}")
 
 
-def _add_written(command):
-    "The options of both commands about files."
-    out = "write the tree; the ending says how: .html, .svg, .pdf, .png, .nwk (Newick), .csv (linkage matrix), .json. "
-    command.add_argument("--out", action="append", default=[], metavar="PATH", help=out + "May be repeated")
-    answers = "write the answers as triplets, as `cluster` reads them"
-    command.add_argument("--answers-out", metavar="PATH.csv", help=answers)
+def _add_written(option):
+    "Add the options about files that `ask` and `pool` write."
+    option("--out", action="append", default=[], metavar="PATH")
+    option("--answers-out", metavar="PATH.csv")
 
 
 def add_ask(commands):
-    "The words of `ask`."
-    ask = commands.add_parser(
-        "ask",
-        help="ask a person, in this terminal or in a browser",
-        description="Ask which two of three belong together until the hierarchy is known. "
-        "Every answer is in the journal before the next question: whatever stops it, the same line continues.",
-    )
-    items = "animals (default), digits, a folder of pictures, or a text file with one item a line"
-    ask.add_argument("items", nargs="?", default="animals", metavar="ITEMS", help=items)
-    where = "where the answers go (default: ITEMS-PERSON.jsonl in this folder)"
-    ask.add_argument("--journal", metavar="FILE", help=where)
-    who = "who answers; each person needs a journal (default: as the journal says, or somebody)"
-    ask.add_argument("--person", metavar="NAME", help=who)
-    seed = "decides the order of everything (default: from the person's name)"
-    ask.add_argument("--seed", type=int, metavar="N", help=seed)
-    repeats = "after so many answers an old question comes again (default: 6; 0: never)"
-    ask.add_argument("--repeat-every", type=int, metavar="N", help=repeats)
-    careful = (
-        "allow for errors: ask until the tree is nearly certain if each answer is right with probability P "
-        "(default: as estimated from the repeated questions)"
-    )
-    ask.add_argument("--careful", nargs="?", type=float, const=True, metavar="P", help=careful)
-    listed = (
-        "ask the questions of a list instead, such as `plan` writes (it names --person and --journal by default); "
-        "with --browser also a folder with PERSON.csv for everyone"
-    )
-    ask.add_argument("--list", metavar="LIST.csv", help=listed)
-    export = "with --list: ask nothing, write the list for jsPsych (.json) or PsychoPy (.csv). May be repeated"
-    ask.add_argument("--export", action="append", default=[], metavar="PATH", help=export)
-    trials = "with --list: write one row an answer, with the time and the milliseconds that it took"
-    ask.add_argument("--trials-out", metavar="PATH.csv", help=trials)
-    _add_written(ask)
+    "Add the command `ask`."
+    ask, option = add_command(commands, "ask", ask_command)
+    option("items", nargs="?", default="animals", metavar="ITEMS")
+    option("--journal", metavar="FILE")
+    option("--person", metavar="NAME")
+    option("--seed", type=int, metavar="N")
+    option("--repeat-every", type=int, metavar="N")
+    option("--careful", nargs="?", type=float, const=True, metavar="P")
+    option("--list", metavar="LIST.csv")
+    option("--export", action="append", default=[], metavar="PATH")
+    option("--trials-out", metavar="PATH.csv")
+    _add_written(option)
     page = ask.add_argument_group("in a browser, for participants: one question and a counter, nothing else")
-    texts = "HTML (.html), or text (# begins a title, - an item of a list)"
-    page.add_argument("--browser", action="store_true", help="ask each person who opens the address that is printed")
-    page.add_argument("--consent", metavar="FILE", help=f"{texts} before the first question; agreeing is logged")
-    page.add_argument("--end", metavar="FILE", help=f"{texts} after the last question")
-    page.add_argument("--labels", action="store_true", help="show names below pictures, too (they may tell too much)")
-    logs = "where the logs of several people go (default: this folder; with a folder of lists: beside the lists)"
-    page.add_argument("--folder", metavar="PATH", help=logs)
-    page.add_argument("--host", metavar="ADDRESS", help="0.0.0.0 lets the network in (default: this machine only)")
-    token = "word in the address (default: on this machine always the same, in a network a new one at every start)"
-    page.add_argument("--token", metavar="WORD", help=token)
-    page.add_argument("--port", type=int, metavar="N", help="where to listen (default: 8866, or any that is free)")
-    ask.set_defaults(run=ask_command)
+    option = adder(page, "ask")
+    option("--browser", action="store_true")
+    option("--consent", metavar="FILE")
+    option("--end", metavar="FILE")
+    option("--labels", action="store_true")
+    option("--folder", metavar="PATH")
+    option("--host", metavar="ADDRESS")
+    option("--token", metavar="WORD")
+    option("--port", type=int, metavar="N")
 
 
 def _to_screen(text, end="\n"):
@@ -209,7 +176,7 @@ def _to_screen(text, end="\n"):
 
 
 def ask_command(args):
-    "Ask a person until everything is answered, or they stop; write what was asked for."
+    "Ask a person until the tree is determined or they stop, and write the files."
     from comparison_hc.elicitation.export import session_result, with_person
     from comparison_hc.elicitation.items import default_log
     from comparison_hc.elicitation.session import Session
@@ -255,7 +222,7 @@ def _ask_in_browser(args):
 
 
 def _export_list(args):
-    "Write a list for other programs."
+    "Write a list of questions for other programs."
     from comparison_hc.core.io import atomic_write
     from comparison_hc.elicitation.trial_list import LIST_FORMS, read_trial_list
 
@@ -268,7 +235,7 @@ def _export_list(args):
 
 
 def _ask_from_list(args):
-    "Ask the questions of a list, keep every answer, and say how carefully it was answered."
+    "Ask the questions of a list, log every answer, and print the result of the attention checks."
     from comparison_hc.core.io import atomic_write
     from comparison_hc.elicitation.trial_list import (
         TrialSession,
@@ -314,7 +281,7 @@ def _ask_from_list(args):
 
 
 def _write_answers(result, triplets, args):
-    "Write the files that were asked for; lines that say so."
+    "Write the files and return one line for each."
     from comparison_hc.core.io import atomic_write
     from comparison_hc.elicitation.export import answers_text
 
@@ -325,7 +292,7 @@ def _write_answers(result, triplets, args):
     return written
 
 
-MANY_PEOPLE = 10  # from whom on the pairs are summed up
+MANY_PEOPLE = 10  # above it, the pairs are summarised in one line
 TREES_OF_TWO = (
     "tree_agreement: each person has a tree of their own answers; the share of three objects, of those that both trees "
     "decide,\nin which both name the same odd one out (chance: 1/3). Few answers make poor trees: a small share "
@@ -334,21 +301,15 @@ TREES_OF_TWO = (
 
 
 def add_pool(commands):
-    "The words of `pool`."
-    pool = commands.add_parser(
-        "pool",
-        help="take several people's answers together",
-        description="How far every two people agree, and one hierarchy from the answers of all: journals of `ask`, or "
-        "files of answers as `cluster` reads them.",
-    )
-    add_files(pool, "journals, one a person; or answers, with a column that says who gave them, or one file a person")
+    "Add the command `pool`."
+    pool, option = add_command(commands, "pool", pool_command)
+    add_files(option)
     add_reading(pool)
-    _add_written(pool)
-    pool.set_defaults(run=pool_command)
+    _add_written(option)
 
 
 def pool_command(args):
-    "Take several people's answers together: how far they agree, and one hierarchy."
+    "Print how far people agree and one hierarchy of all answers, and write the files."
     from comparison_hc.core.log import log_kind
 
     check_files(args, [*files_of(args), ("--objects", args.objects)])
@@ -371,14 +332,14 @@ def pool_command(args):
     if people:
         say(TREES_OF_TWO)
     for line in lines:
-        say(f"clash: {visible_line(line)}")
+        say(f"contradiction: {visible_line(line)}")
     say(f"\n{result.dendrogram.to_text()}")
     for line in written:
         say(line)
 
 
 def _pooled_journals(args):
-    "(result, answers, pairs of people, who contradict one another) of journals."
+    "(result, answers, table of pairs of people, contradictions) of the logs of `ask`."
     from comparison_hc.elicitation.pool import pool_journals, pool_result
 
     _refuse_reading(args)
@@ -388,14 +349,14 @@ def _pooled_journals(args):
 
 
 def _refuse_reading(args):
-    "Logs say themselves what they are."
+    "Refuse options about reading: a log contains them."
     rule = "left out with journals of `ask`, which say it"
-    refuse(args, ANSWER_WORDS, rule)
+    refuse(args, ANSWER_OPTIONS, rule)
     require(args.kind == "triplets", "--kind", rule, args.kind)
 
 
 def _pooled_lists(args):
-    "The same where there are logs of lists, with how carefully everyone answered."
+    "The same of logs of lists, after the table of attention checks."
     from comparison_hc.elicitation.trial_list import collect_answers, readable_checks
 
     _refuse_reading(args)
@@ -406,12 +367,12 @@ def _pooled_lists(args):
 
 
 def _pooled_answers(args):
-    "The same of files of answers, without a claim that people contradict each other: answers may be wrong."
+    "The same of files of answers, without contradictions, because answers may be wrong."
     return _pooled(typed_answers(args), args, "4-al" if args.kind == "quadruplets" else "3-al")
 
 
 def _pooled(answers, args, method, is_alone=False):
-    "How far people agree, and one hierarchy of all."
+    "(result, answers, table of pairs of people, no contradictions) of answers."
     import pandas as pd
 
     from comparison_hc.elicitation.pool import compare_people
