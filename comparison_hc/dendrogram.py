@@ -642,7 +642,7 @@ def check_dendrogram(dendrogram, argument="dendrogram"):
 
 def _check_merges(merges, argument):
     "(K-1, 2) integers; every node exists before it is used and is used once."
-    rule = "of shape (K-1, 2), one merge of two nodes a row"
+    rule = "of shape (K-1, 2), one merge of two nodes per row"
     array = as_array(merges, argument, rule)
     if array.shape in ((0,), (0, 2)):
         array = np.empty((0, 2), dtype=np.intp)
@@ -697,7 +697,7 @@ def _check_clusters(initial_clusters, n_leaves):
     flat = list(chain.from_iterable(clusters))
     strange = [i for i in flat if not isinstance(i, Integral) or isinstance(i, (bool, np.bool_))]
     require(not strange, name, rule, strange[:1])
-    require(len(clusters) == n_leaves, name, f"of length {n_leaves}, one cluster a leaf", len(clusters))
+    require(len(clusters) == n_leaves, name, f"of length {n_leaves}, one cluster per leaf", len(clusters))
     require(all(clusters), name, "free of empty clusters", initial_clusters)
     rule = f"a partition of the objects 0 to {len(flat) - 1}, each in one cluster"
     require(sorted(flat) == list(range(len(flat))), name, rule, initial_clusters)

@@ -1,4 +1,4 @@
-"""Comparisons of millions of answers as compiled adjacency lists: two bytes an answer and side, up to 362 objects."""
+"""Comparisons of millions of answers as compiled adjacency lists: two bytes per answer and side, up to 362 objects."""
 
 import numpy as np
 

@@ -428,7 +428,7 @@ def _records_of_object(value):
 
 
 def _json_table(text, path, suffix, records, wanted):
-    "The records of a JSON file: a list, one a line, a list a line, or what pandas writes."
+    "The records of a JSON file: a list, one record per line, one list per line, or the forms of pandas."
     values, pairs = list(_json_values(text, path)), []
     whole = len(values) == 1 and suffix not in JSON_LINES
     for value, line in values:
@@ -485,7 +485,7 @@ def _flat(record, above=""):
 
 
 def _records_table(pairs, path, unit, wanted):
-    "A table of (record, cells above it, line), one a row. Raises `InputError` with the record."
+    "A table of (record, cells above it, line), one per row. Raises `InputError` with the record."
     named, lines = bool(pairs) and isinstance(pairs[0][0], dict), [line for *_, line in pairs]
     for record, _, line in pairs:
         where = f"{path}, {unit} {line},"
@@ -537,7 +537,7 @@ def _numpy_table(data, path, key, width):
         raise InputError(f"{path} must be a NumPy file of numbers or text; {error}") from None
     require(key is None or key in arrays, "records", f"one of the arrays {list(arrays)}", key)
     fitting = [n for n, a in arrays.items() if a.ndim == 2 and a.shape[1] >= width and key in (None, n)]
-    rule = "a file with one array of a comparison a row (records=… (--records …) says which)"
+    rule = "a file with one array that has one comparison per row (records=… (--records …) says which)"
     require(len(fitting) == 1, path, rule, {name: array.shape for name, array in arrays.items()})
     table, others = _array_table(arrays.pop(fitting[0]), path), list(arrays)
     answers = [n for n in arrays if key is None and n in RESPONSES and arrays[n].shape == (len(table.frame),)]
@@ -664,7 +664,7 @@ def joined(tables):
 
 
 def named_by_star(table, stars):
-    "The table with an answer a row, of one with several: left_* stands for left_1, left_2, …, and so do the others."
+    "The table with one answer per row, from a table with several: left_* means left_1, left_2, …, and so on."
     require(table.names is not None, "columns", "positions, as the file has no header", stars)
     found = {}
     for star in stars:

@@ -84,7 +84,7 @@ def images_from_folder(folder, names, side=160):
         if name is None:
             others.append(path.name)
             continue
-        require(name not in found, "--images", "a folder with one picture an object", path.name)
+        require(name not in found, "--images", "a folder with one picture per object", path.name)
         found[name] = data_uri(_small_copy(path, side))
     return {name: found[name] for name in names if name in found}, [n for n in names if n not in found], others
 

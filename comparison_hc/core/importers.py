@@ -199,7 +199,7 @@ def jspsych(table, options):
 
 
 def _jspsych_objects(table, kind):
-    "(the table with one object a column, the names of these columns, whether the choices were saved)."
+    "(the table with one object per column, the names of these columns, whether the choices were saved)."
     _need(table, ("stimulus",) if "stimulus.0" not in table.names else (), SHOWN)
     choices, stimuli = _listed(table, "choices"), _listed(table, "stimulus")
     n = {"triplets": 2, "quadruplets": 2}.get(kind, 3)
@@ -297,7 +297,7 @@ class Tool:
 
 
 def inquisit(table, options):
-    """Raw data of Inquisit: a trial a row, and its items in stimulusitem1, stimulusitem2, … as they were presented.
+    """Raw data of Inquisit: one trial per row, with its items in stimulusitem1, stimulusitem2, … as they were presented.
 
     A trial with fewer items than others has 0 for the rest. Which item is the anchor, a file does not say.
     """

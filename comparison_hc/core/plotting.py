@@ -683,7 +683,7 @@ def tree_chart(tree, labels, names, width, height, orientation, label_title, tit
 def _check_images(images, n_leaves):
     if images is None:
         return None
-    rule = f"a sequence of {n_leaves} pictures, one a leaf"
+    rule = f"a sequence of {n_leaves} pictures, one per leaf"
     require(not isinstance(images, (str, bytes, dict, set)), "images", rule, images)
     images = as_list(images, "images", rule)
     require(len(images) == n_leaves, "images", rule, len(images))

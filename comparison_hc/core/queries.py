@@ -21,7 +21,7 @@ def check_queries(queries, n_objects=None):
         most = np.inf if n_objects is None else n_objects
         if len(queries) <= SMALL and all(_is_legal(*row, most) for row in queries.tolist()):
             return queries
-    rule = "an integer array of shape (m, 3) or (m, 4), one question a row"
+    rule = "an integer array of shape (m, 3) or (m, 4), one question per row"
     if n_objects is not None:
         n_objects = check_integer(n_objects, "n_objects")
     queries = as_array(queries, "queries", rule)
@@ -65,7 +65,7 @@ def check_answers(queries, answers):
         answers = np.asarray(answers, dtype=object)  # a list keeps what stands in it
     require(not np.ma.is_masked(answers), "answers", "free of masked entries", answers)
     received = answers if answers.ndim else answers.item()
-    require(answers.shape == (m,), "answers", f"of shape ({m},), one a question", received)
+    require(answers.shape == (m,), "answers", f"of shape ({m},), one per question", received)
     if width == 4:
         legal, rule, kinds = (0, 1), "True or False", "uf"
     else:

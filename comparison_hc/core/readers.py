@@ -309,7 +309,7 @@ class _Rows:
 
     def __init__(self, table, options):
         self.table, self.options, self.total, self.left_out = table, options, len(table.frame), {}
-        self.shown = self.places = self.weights = None  # names of the objects, place of the chosen, weights: one a row
+        self.shown = self.places = self.weights = None  # names of the objects, place of the chosen, weights: one per row
 
     def refuse(self, bad, rule, value, reason):
         "Raise `InputError` for the first bad row, or leave all of them out; without a reason they cannot be."

@@ -221,7 +221,7 @@ def check_names(names, n_objects=None, distinct=True, argument="names"):
     require(listed, argument, "a sequence of names", names)
     values = list(names)
     n_objects = len(values) if n_objects is None else n_objects
-    require(len(values) == n_objects, argument, f"of length {n_objects}, one name an object", len(values))
+    require(len(values) == n_objects, argument, f"of length {n_objects}, one name per object", len(values))
     missing = [value for value in values if _is_missing(value)]
     require(not missing, argument, "free of missing values", missing[:1])
     try:

@@ -75,7 +75,7 @@ class Study(Served):
     "What participants are asked, and where their answers go; without a person in the address, the page asks who."
 
     items: object = None  # as for `read_items`; None: the names of the list alone
-    lists: Path | None = None  # a list for all, or a folder with one a person; None: questions chosen by the answers
+    lists: Path | None = None  # a list for all, or a folder with one per person; None: questions chosen by the answers
     folder: Path | None = None  # of the logs; None: this one, or that of the lists if everyone has one
     person: str | None = None  # the only one who answers; None: the address says who
     consent: str = ""  # HTML

@@ -101,7 +101,7 @@ def _from_lines(path):
     except OSError as error:
         raise InputError(f"items must be a file that can be read; got {path}: {error.strerror}") from None
     except UnicodeDecodeError as error:
-        raise InputError(f"{path} must be utf-8 text, one item a line; byte {error.start} is not") from None
+        raise InputError(f"{path} must be utf-8 text, one item per line; byte {error.start} is not") from None
     return tuple(Item(line.strip()) for line in lines if line.strip())
 
 

@@ -112,7 +112,7 @@ def _check_people(people, comparisons):
     given = people is not None and not isinstance(people, (bool, np.bool_))
     if not given and people is not None and not people:
         return None, "as asked"
-    rule = f"True, False, None or of shape ({len(comparisons)},), one person an answer, none missing"
+    rule = f"True, False, None or of shape ({len(comparisons)},), one person per answer, none missing"
     person = as_array(people, "people", rule) if given else comparisons.respondents
     if person is None:
         require(people is None, "people", "False or None where the answers do not say who gave them", people)

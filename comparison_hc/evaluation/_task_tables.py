@@ -212,7 +212,7 @@ def read_feature_table(path, header=None, encoding="utf-8-sig", option="TASK"):
     from pandas import DataFrame
 
     rows, lines, _ = read_rows(existing_file(path, option), encoding)
-    require(rows, str(path), "a table of features, an object a line", "an empty file")
+    require(rows, str(path), "a table of features with one object per line", "an empty file")
     if header is None:
         header = len(rows) > 1 and not any(np.isfinite(as_number(cell, np.nan)) for cell in rows[0])
     columns = rows[0] if header else tuple(map(str, range(len(rows[0]))))

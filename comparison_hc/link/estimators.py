@@ -167,7 +167,7 @@ class LinkageLearner(BaseEstimator):
         require(isinstance(X, (list, tuple)), "X", "a sequence of tasks", X)
         if y is not None:
             fits = isinstance(y, (list, tuple)) and len(y) == len(X)
-            require(fits, "y", f"a sequence of {len(X)} sequences of labels, one a task", y)
+            require(fits, "y", f"a sequence of {len(X)} sequences of labels, one per task", y)
             X = list(zip(X, y))
         options = self.merges, self.loss, self.n_clusters, self.n_jobs, self.journal, self.progress
         self.learned_ = learn_linkage(X, *options)

@@ -74,7 +74,7 @@ class ClaimsTable:
 
     @property
     def frame(self):
-        "The claims as a `pandas.DataFrame`, one a row."
+        "The claims as a `pandas.DataFrame`, one per row."
         from pandas import DataFrame
 
         rows = [(c.sentence, c.quoted, c.source, c.measured, c.rule, c.holds, c.word) for c in self.claims]
