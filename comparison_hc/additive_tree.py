@@ -722,7 +722,7 @@ def _outcomes(X, kind):
 
 def _people_of(answers, person):
     "(m,) labels as text."
-    rule = f"{len(answers)} labels, or answers that say who gave them"
+    rule = f"{len(answers)} labels, or answers with respondents"
     who = answers.respondents if person is None else person
     require(who is not None, "person", rule, person)
     if isinstance(who, (str, bytes)) or np.ndim(who) == 0:

@@ -740,7 +740,9 @@ def warn_if_disconnected(components, names=None, stacklevel=2):
         return 1
     alone = np.flatnonzero(sizes[components] == 1)
     largest = _first_five(np.sort(sizes)[::-1])
-    message = f"the answers fall apart into {len(sizes):,} groups of {largest} objects, with no compared pair across"
+    message = (
+        f"the answers leave {len(sizes):,} groups of {largest} objects unconnected, as no answer compares their pairs"
+    )
     if len(alone):
         message += f"; on their own: {_first_five(alone if names is None else [names[i] for i in alone])}"
     message += ". Nothing is known across groups: ask about such pairs, "

@@ -72,7 +72,7 @@ class Dendrogram:
         Z = _check_linkage_matrix(linkage_matrix)
         clusters = _check_clusters(initial_clusters, len(Z) + 1)
         is_text = isinstance(height_kind, str) and height_kind
-        require(is_text, "height_kind", "a text that says what the heights are", height_kind)
+        require(is_text, "height_kind", "a text that describes the heights", height_kind)
         object.__setattr__(self, "linkage_matrix", Z)
         object.__setattr__(self, "initial_clusters", clusters)
         object.__setattr__(self, "names", check_names(names, sum(map(len, clusters))))

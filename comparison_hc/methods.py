@@ -258,7 +258,7 @@ def _check_options(method, initial, self_pairs, n_comparisons, rng, progress):
     require(self_pairs is None or known.self_pairs, "self_pairs", only, self_pairs)
     is_flag = self_pairs is None or isinstance(self_pairs, (bool, np.bool_))
     require(is_flag, "self_pairs", "True, False or None", self_pairs)
-    only = f"None: only {_names_with('budget')} can be told how much to ask"
+    only = f"None: only {_names_with('budget')} can limit their questions"
     require(n_comparisons is None or known.budget, "n_comparisons", only, n_comparisons)
     return known
 

@@ -545,7 +545,7 @@ class Journal(Wrapper):
         if len(self._records) < self.position:
             log.close()
             rule = f"{self.path} must hold the {self.position} answers of this run"
-            raise JournalError(f"{rule}; got {len(self._records)}: somebody shortened it")
+            raise JournalError(f"{rule}; got {len(self._records)}: it was shortened")
         if log.report:
             warnings.warn(f"{self.path}: {log.report}; that question will be asked again", stacklevel=3)
         self._log = log

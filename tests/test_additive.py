@@ -614,7 +614,7 @@ def test_bad_kinds_and_unfitted_models_are_named():
 
 def test_people_that_are_missing_are_named():
     rows = answers(5, 60, np.random.default_rng(0))
-    with pytest.raises(InputError, match="person must be 60 labels, or answers that say who gave them"):
+    with pytest.raises(InputError, match="person must be 60 labels, or answers with respondents"):
         AdditiveTree(per_person=True).fit(rows)
     with pytest.raises(InputError, match="per_person must be"):
         AdditiveTree(per_person="yes").fit(rows)

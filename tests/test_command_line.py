@@ -571,7 +571,7 @@ def test_flat_warns_where_the_answers_fall_apart(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     Path("apart.csv").write_text("a,b,c\nc,b,a\nx,y,z\nz,y,x\n")
     code, out, err = run(capsys, "cluster", "apart.csv", "--header", "no", "--method", "adds", "--clusters", 2)
-    assert code == 0 and "warning" in err and "fall apart into 2" in err and "cluster 1" in out
+    assert code == 0 and "warning" in err and "leave 2 groups" in err and "cluster 1" in out
 
 
 def test_flat_methods_show_how_much_is_left(tmp_path, monkeypatch, capsys):

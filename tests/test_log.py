@@ -219,7 +219,7 @@ class LogMachine(RuleBasedStateMachine):
     @rule()
     def second_writer(self):
         if sys.platform != "win32":
-            with pytest.raises(JournalError, match="nobody else is writing"):
+            with pytest.raises(JournalError, match="no other process is writing"):
                 open_log(self.path, timeout=0)
 
     @invariant()
@@ -350,7 +350,10 @@ def test_another_kind_of_file_is_refused(tmp_path, log):
 @pytest.mark.parametrize("log", LOGS)
 def test_one_writer_of_every_log(tmp_path, log):
     pytest.importorskip("fcntl")
-    with open_log(tmp_path / "log"), pytest.raises(JournalError, match="must be a file that nobody else is writing"):
+    with (
+        open_log(tmp_path / "log"),
+        pytest.raises(JournalError, match="must be a file that no other process is writing"),
+    ):
         log(tmp_path / "log")
 
 
@@ -378,7 +381,7 @@ def test_one_writer(tmp_path):
     pytest.importorskip("fcntl")
     path = tmp_path / "log"
     log = open_log(path)
-    with pytest.raises(JournalError, match="^place must be a file that nobody else is writing; got .*log, which"):
+    with pytest.raises(JournalError, match="^place must be a file that no other process is writing; got .*log, which"):
         open_log(path, argument="place")
     code = "from comparison_hc.core.io import JournalError, open_locked\n"
     code += f"try: open_locked({str(path)!r})\nexcept JournalError: raise SystemExit(7)"

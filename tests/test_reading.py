@@ -71,7 +71,7 @@ USUAL += ["i,j,k", "reference,object1,object2"]
 def test_a_header_of_usual_words_is_no_answer(tmp_path, header):
     "Already above two rows, where only words can tell."
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "column .* is taken for", InputWarning)
+        warnings.filterwarnings("ignore", "column .* is read as", InputWarning)
         assert named(read_comparisons(written(tmp_path / "a.csv", header.split(","), drawn(2)))) == drawn(2)
 
 
@@ -82,7 +82,7 @@ def test_names_that_occur_nowhere_else_are_a_header(tmp_path):
 
 def test_with_few_rows_it_says_so_and_can_be_overruled(tmp_path):
     path = written(tmp_path / "answers.csv", ["uno", "due", "tre"], drawn(3, seed=2))
-    with pytest.warns(InputWarning, match=r"\(uno, due, tre\) is taken for a header.*say header=False \(--header no\)"):
+    with pytest.warns(InputWarning, match=r"\(uno, due, tre\) is read as a header.*use header=False \(--header no\)"):
         assert len(read_comparisons(path)) == 3
     assert len(read_comparisons(path, header=False)) == 4 and len(read_comparisons(path, header=True)) == 3
 
@@ -95,7 +95,7 @@ def test_names_that_come_again_are_no_header_and_words_above_numbers_are(tmp_pat
 
 def test_lonely_rows_below_make_it_an_answer_and_doubtful(tmp_path):
     path = written(tmp_path / "answers.csv", None, [("cat", "dog", "trout"), ("pike", "owl", "bat")])
-    with pytest.warns(InputWarning, match="is taken for an answer.*say header=True"):
+    with pytest.warns(InputWarning, match="is read as an answer.*use header=True"):
         assert len(read_comparisons(path)) == 2
 
 
@@ -113,7 +113,7 @@ def test_words_that_are_objects_are_no_header(tmp_path):
 
 def test_words_that_are_objects_and_column_names_are_doubtful(tmp_path):
     path = written(tmp_path / "answers.csv", None, [("left", "right", "center"), ("right", "center", "left")])
-    with pytest.raises(InputError, match="columns must be told.*taken for a header; its words name columns, but also"):
+    with pytest.raises(InputError, match="columns must be given.*read as a header; its words name columns, but also"):
         read_comparisons(path)
     assert len(read_comparisons(path, header=False)) == 2
     rows = [(*row, "left") for row in drawn(3)]
@@ -320,7 +320,7 @@ def test_what_is_left_is_what_would_not_be_refused(tmp_path, kind, width):
 
 def test_missing_values_have_names(tmp_path):
     path = written(tmp_path / "a.csv", ["anchor", "near", "far"], [*drawn(5), ("cat", "NA", "dog")])
-    with pytest.warns(InputWarning, match="1 cell says 'NA', which is taken for a name.*--missing NA"):
+    with pytest.warns(InputWarning, match="1 cell contains 'NA', which is read as a name.*--missing NA"):
         assert "NA" in read_comparisons(path).names
     with pytest.raises(InputError, match="line 7, must be complete.*'NA' in column 'near'"):
         read_comparisons(path, missing="NA")
@@ -527,7 +527,7 @@ def test_the_command_says_what_it_took(capsys, tmp_path, monkeypatch):
     assert code == 0 and "warning: the first line of a.csv" in err and out.count("uno") == 1
     written(tmp_path / "b.csv", ["head", "winner", "loser"], [("a1", "b1", "c1"), ("x", "y", "z")])
     code, out, err = run(capsys, "b.csv")
-    assert code == 0 and "fall apart into 2 groups" in err and out.count("head") == 1
+    assert code == 0 and "leave 2 groups" in err and out.count("head") == 1
 
 
 def test_rows_left_out_are_counted_among_those_that_count(tmp_path):
@@ -599,7 +599,7 @@ def test_real_answers_behind_any_header(dataset_or_skip, tmp_path, name):
             with warnings.catch_warnings(record=True) as said:
                 warnings.simplefilter("always", InputWarning)
                 found = read_comparisons(tmp_path / "answers.csv")
-            assert len(found) == m or (said and "taken for an answer" in str(said[0].message))
+            assert len(found) == m or (said and "read as an answer" in str(said[0].message))
     assert found.names == expected.names
 
 

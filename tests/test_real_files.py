@@ -387,7 +387,7 @@ REFUSED = {
     "the farther second": case(text(ROWS, "x,far,y"), "columns must be told", "--columns"),
     "an answer beside winners": case(
         study("anchor,positive,negative,response", "a n f f"),
-        "'response' says something else than 'positive'",
+        "'response' contradicts 'positive'",
         "--columns anchor,positive,negative",
     ),
     "pairs": case(study("left,right,label", "a n ?", ("left", "right")), "'left' (left)", "--columns"),
@@ -428,7 +428,7 @@ REFUSED = {
     "an impossible winner": case(IMPOSSIBLE, "line 2", "what was shown", file="m.csv", format="salmon"),
     "pairs and who was selected": case(
         study("image_a,image_b,selected", "l r n"),
-        "columns must be told in the order anchor, nearer, farther",
+        "columns must be given in the order anchor, nearer, farther",
         "--columns",
     ),
     "three and who was selected": case(
@@ -438,7 +438,7 @@ REFUSED = {
         **ODD,
     ),
     "ABX without an answer": case(
-        study("A,B,X", "n f a"), "columns must be told in the order anchor, nearer, farther", "--columns X,A,B"
+        study("A,B,X", "n f a"), "columns must be given in the order anchor, nearer, farther", "--columns X,A,B"
     ),
     "clicked components": case(
         study("Stim1,Stim2,Stim3,click", "a l r ?", ("stim2_main", "stim3_main")),
@@ -567,7 +567,7 @@ ROLES_IN_NAMES = [(f"{n}query.jpg", f"{n}positive.jpg", f"{n}negative.jpg") for 
 WARNED = {
     "eval without a coding": case(
         shown("10", "A,B,C,eval"),
-        "0 is taken for B and 1 is taken for C",
+        "0 is read as B and 1 is read as C",
         "eval:0=C,1=B",
         rows=TURNED,
         file="e.csv",
@@ -575,11 +575,11 @@ WARNED = {
         answer="eval",
     ),
     "columns that are told": case(
-        text(ROWS, LOSERS), "'loser' is taken for the nearer, as you say", rows=ROWS, columns=LOSERS.split(",")
+        text(ROWS, LOSERS), "'loser' is read as the nearer, as given", rows=ROWS, columns=LOSERS.split(",")
     ),
     "votes that are not read": case(
         text([(*trio, 1, 2, 5) for trio in TRIOS], "clip1,clip2,clip3,votes1,votes2,votes3"),
-        "'clip1' is taken for the odd one in every row",
+        "'clip1' is read as the odd one in every row",
         "--answer",
         **ODD,
         columns=["clip1", "clip2", "clip3"],
@@ -593,13 +593,13 @@ WARNED = {
     "roles in names of files": case(
         text(ROLES_IN_NAMES),
         "the first line",
-        "is taken for an answer",
+        "is read as an answer",
         "none of the 9 anchors is ever a choice",
         rows=ROLES_IN_NAMES,
     ),
     "sides without an answer": case(text(ROWS, SIDED), "--answer", rows=ROWS),
     "options without an answer": case(
-        text(ROWS, "probe,option1,option2"), "'option1' is taken for the choice in every row", "--answer", rows=ROWS
+        text(ROWS, "probe,option1,option2"), "'option1' is read as the choice in every row", "--answer", rows=ROWS
     ),
     "pictures without an answer": case(text(ROWS, "reference,imageA,imageB"), "'imageA'", "--answer", rows=ROWS),
     "counts": case(study(f"{WINNERS},count", "a n f 2"), "'count' is not read", "--weight count", rows=ROWS),
@@ -1075,7 +1075,7 @@ def test_distances_are_no_similarities(tmp_path, monkeypatch, capsys):
     (tmp_path / "d.csv").write_text(DISTANCES.replace(",", ";").replace("1", "0,5"))
     assert main([*words, "distance"]) == 0 and "cluster 0 (2): cat, dog\n" in capsys.readouterr().out
     matrix = np.array([[0, 1, 9, 8], [1, 0, 9, 8], [9, 9, 0, 1], [8, 8, 1, 0]])
-    with pytest.warns(InputWarning, match='if these are distances, say kind="distance"'):
+    with pytest.warns(InputWarning, match='if these are distances, use kind="distance"'):
         ComparisonHC("single").fit(matrix)
     assert ComparisonHC("single", n_clusters=2, kind="distance").fit(matrix).labels_.tolist() == [0, 0, 1, 1]
     with pytest.raises(InputError, match="distances of at least 0"):

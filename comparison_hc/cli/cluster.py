@@ -347,7 +347,7 @@ def _from_similarity(args):
     if args.distances:
         w = similarity_of_distances(w, str(args.file))
     with warnings_to_stderr():
-        warn_if_distances(w, args.file, "--kind distance (a diagonal that says nothing may be left empty)")
+        warn_if_distances(w, args.file, "--kind distance (the diagonal may be left empty)")
     initial, start = _initial(args, names)
     classes = read_truth(args.truth, names) if args.truth else None
     options = dict(self_pairs=args.self_pairs, n_comparisons=args.questions, rng=args.seed)

@@ -47,7 +47,7 @@ def compare_command(args):
             args.shape != "no" and not args.sizes, "--shape-out", "left out with --shape no and --sizes", args.shape
         )
     answers = typed_answers(args)
-    rule = "answers where the file does not say who gave them (--respondent names the column)"
+    rule = "answers for a file without respondents (--respondent names the column)"
     require(args.by != "people" or answers.respondents is not None, "--by", rule, args.by)
     say_if_disconnected(answers)
     require(args.method is None or args.sizes, "--method", "together with --sizes; else all are compared", args.method)

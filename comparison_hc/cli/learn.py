@@ -152,7 +152,7 @@ def learned_result(args):
     require(isinstance(args.file, str), "FILE", "one file with --linkage", args.file)
     check_files(args, [("FILE", args.file), ("--linkage", args.linkage), ("--truth", args.truth)])
     refuse(args, ANSWERS_ONLY, "left out with --linkage, which takes no answers")
-    rule = "left out with --linkage, whose file says what it takes"
+    rule = "left out with --linkage, whose file determines it"
     require(args.kind in ("triplets", None), "--kind", rule, args.kind)
     require(args.method in ("4-al", "auto", None), "--method", rule, args.method)
     together = args.clusters is not None or not args.labels_out

@@ -84,7 +84,7 @@ def people_lines(table, n_places=2):
 def place_sentence(table, n_places):
     "The sentence on whether all people together, or single persons, prefer a position on the screen."
     if "first place" not in table:
-        return "first place: not known, as the file does not say what was shown where (--columns and --answer do)"
+        return "first place: unknown, as the file does not hold positions on the screen (--columns and --answer name them)"
     crowd = (table["first place"] * table.answers).sum() / table.answers[table["first place"].notna()].sum()
     named = table.person[table.biased].tolist()
     who = f"{'Farther' if named else 'Nobody is farther'} from that than chance explains{': ' * bool(named)}"
@@ -350,7 +350,7 @@ def _pooled_journals(args):
 
 def _refuse_reading(args):
     "Refuse options about reading: a log contains them."
-    rule = "left out with journals of `ask`, which say it"
+    rule = "left out with logs of `ask`, which contain it"
     refuse(args, ANSWER_OPTIONS, rule)
     require(args.kind == "triplets", "--kind", rule, args.kind)
 

@@ -130,7 +130,7 @@ def decode_answers(cells, shown, options, others=(), name=None, told=None):
     settle = told_answer(f"{name or 'COLUMN'}:" + ",".join(f"{word}={option}" for word, option in pairs))
     for other in complete[1:]:
         rule = f"clear: the values of {column} are {complete[0]} as well as {other}, and mean different things"
-        rule += f"; say what they mean, such as {settle}"
+        rule += f"; define them, such as {settle}"
         require((found[other] == found[complete[0]]).all(), "answer", rule, sorted(different)[:5])
     known = [code for code in codes if code in meaning.get(best, ())]
     usual = best in (BY_NAME, BY_FILE) or len(known) > 1 or any(len(code) > 3 for code in known)
@@ -144,15 +144,15 @@ def decode_answers(cells, shown, options, others=(), name=None, told=None):
     if not explained:
         numbers = numbers if usual else np.full(len(cells), -1)
         strange = cells[numbers < 0][0]
-        other = f"say missing={strange!r} (--missing {strange}); else say what the values mean, such as {settle}"
+        other = f"use missing={strange!r} (--missing {strange}); otherwise define the values, such as {settle}"
         if shown is not None and set(codes) - {""} in ({"0", "1", "2"}, {"1", "2", "3"}, {"a", "b", "c"}):
             other += f"; if three were shown, {told_special(name or 'the answer')}"
         rule += f" (if {strange!r} is not an answer, {other})"
     truth = " for the first" in best or best == "a number from 0 to 1" and PLACES.isdisjoint(name_parts(name or ""))
     if truth and not tells and name is not None and coding:
         turned = ",".join(f"{w}={called[1 - called.index(o)]}" for w, o in coding)
-        taken = " and ".join(f"{w} is taken for {o}" for w, o in coding)
-        note = f"in {column}, {taken}; if it is the other way round, say {told_answer(f'{name}:{turned}')}"
+        taken = " and ".join(f"{w} is read as {o}" for w, o in coding)
+        note = f"in {column}, {taken}; if it is the reverse, use {told_answer(f'{name}:{turned}')}"
     return AnswerCoding(numbers, coding, note, rule, explained)
 
 

@@ -290,14 +290,14 @@ def _likely_columns(table, kind, rest, by_role, answer):
     text = told_columns(objects, names)
     if answer is None and not few:
         order = {"triplets": "anchor, nearer, farther"}.get(kind, "that of the kind")
-        return f"say {text}, in the order {order}, if these are the objects"
+        return f"use {text}, in the order {order}, if these are the objects"
     if answer is not None:
-        return f"say {text}, if these are the objects shown"
+        return f"use {text}, if these are the objects shown"
     name = str(few[0] if names is None else names[few[0]])
     numbered = names is not None and len({split_number(names[c])[0] for c in objects}) == 1
     if kind == "triplets" and numbered and len(found[few[0]]) == 3:
         return told_special(name)
-    return f"say {text} and {told_answer(name)}, if these are the objects shown and the answer"
+    return f"use {text} and {told_answer(name)}, if these are the objects shown and the answer"
 
 
 def _likely_special(cells, by_role, alike):
@@ -325,7 +325,7 @@ def told_special(name):
     role = role_of_name(name_parts(str(name)))
     kinds = kinds[:1] if role == "odd" else kinds[1:] if role == "central" else kinds
     said = ", or ".join(f"kind={kind!r} (--kind {kind}){f' {when}' * (len(kinds) > 1)}" for kind, when in kinds)
-    return f"say {said}: {name!r} tells which of three was chosen"
+    return f"use {said}: {name!r} holds which of three was chosen"
 
 
 def _likely_inside(table):
@@ -334,13 +334,13 @@ def _likely_inside(table):
     often = {role_of_name(name_parts(stem)): stem for stem, n in stems.items() if n == max(stems.values()) > 2}
     if {"anchor", "left", "right", "answer"} <= often.keys():  # all answers of a person in a row
         stars = [often[role] for role in ("anchor", "left", "right")]
-        return f"say {told_columns(range(3), stars)} and {told_answer(often['answer'])}, if a row holds several answers"
+        return f"use {told_columns(range(3), stars)} and {told_answer(often['answer'])}, if a row holds several answers"
     lists = (re.match(r"([^.]+)\.\d+\.", name) for name in table.names or ())
     inside = next((match[1] for match in lists if match), None)
     if inside is None or table.unit not in ("record", "line"):
-        return "say columns=… (--columns …) if the file has others"
+        return "use columns=… (--columns …) if the file has others"
     records = f"{'*.' * (table.unit == 'record')}{inside}.*"
-    return f"say records={records!r} (--records {shlex.quote(records)}) if these are the answers"
+    return f"use records={records!r} (--records {shlex.quote(records)}) if these are the answers"
 
 
 def _sharing(found):
@@ -423,18 +423,18 @@ def _refuse_contradictions(found, by_role, kind, names):
     role_of = {c: role for role, columns in by_role.items() for c in columns}
     strange = next((c for c in found.objects if NO_OBJECT.intersection(name_parts(names[c]))), None)
     if strange is not None:
-        rule = f"told (--columns …), as {names[strange]!r} seems to name no objects, and would be read as one of"
+        rule = f"given (--columns …), as {names[strange]!r} seems to name no objects, and would be read as one of"
         require(False, "columns", rule, [names[c] for c in found.objects])
     clash = next((c for c in (*found.objects, found.answer) if role_of.get(c) in OF_OTHERS[kind]), None)
     if clash is not None:
         meant = {"odd": "odd-one-out", "central": "central"}.get(role_of[clash], "triplets")
-        rule = f"told, as a column is called {names[clash]!r}: kind={meant!r} (--kind {meant}), or "
+        rule = f"given, as a column is called {names[clash]!r}: kind={meant!r} (--kind {meant}), or "
         require(False, "kind", rule + told_columns(found.objects, names), kind)
     chosen = next((c for c in found.objects if role_of.get(c) == "answer"), found.objects[0])
     if kind in ("central", "odd-one-out") and found.basis == "by position" and chosen != found.objects[0]:
         likely = told_columns([chosen, *(c for c in found.objects if c != chosen)], names)
         require(
-            False, "columns", f"told with the chosen one first, such as {likely}", [names[c] for c in found.objects]
+            False, "columns", f"given with the chosen one first, such as {likely}", [names[c] for c in found.objects]
         )
     if kind != "triplets":
         return
@@ -445,7 +445,7 @@ def _refuse_contradictions(found, by_role, kind, names):
     if clash or found.basis == "by position" and any(len(by_role.get(role, ())) > 1 for role in IN_TRIPLET):
         order = [IN_TRIPLET.index(role) if role in IN_TRIPLET else 1 for role in roles]
         likely = [c for _, c in sorted(zip(order, found.objects), key=lambda pair: pair[0])]
-        rule = f"told in the order anchor, nearer, farther, such as {told_columns(likely, names)}"
+        rule = f"given in the order anchor, nearer, farther, such as {told_columns(likely, names)}"
         require(
             False, "columns", rule, ", ".join(f"{names[c]!r} ({role or '?'})" for c, role in zip(found.objects, roles))
         )

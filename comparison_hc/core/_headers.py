@@ -107,7 +107,7 @@ def _with_header(table, options, notes):
             taken, other = ("a header", "an answer") if is_header else ("an answer", "a header")
             overrule = f"header={not is_header} (--header {'no' if is_header else 'yes'})"
             what = f"the first {table.unit} of {table.source} ({first})"
-            notes.append(f"{what} is taken for {taken}; {doubt}. If it is {other}, say {overrule}")
+            notes.append(f"{what} is read as {taken}; {doubt}. If it is {other}, use {overrule}")
         if not is_header:
             return table
         names, cut = table.frame.iloc[0].tolist(), table.ragged.get(table.frame.index[0])
@@ -115,7 +115,7 @@ def _with_header(table, options, notes):
         require(cut is None, table.where(0), rule, cut and f"{len(cut)}: {', '.join(cut)}")
         names[0] = names[0].lstrip("# ") if all(map(name_parts, names)) else names[0]
         table = replace(table, names=names, frame=table.frame.iloc[1:])
-        rule = "a file with at least one answer (say header=False if its first line is one)"
+        rule = "a file with at least one answer (use header=False if its first line is one)"
         require(len(table.frame), table.source, rule, "a header and nothing else")
     frame, names = table.frame, np.array([name.lower() for name in table.names], dtype=object)
     n = _n_header_lines(frame, names.tolist())

@@ -211,14 +211,14 @@ def _decoded(data, encoding, path):
     except UnicodeDecodeError as error:
         name = "UTF-8" if encoding == "utf-8-sig" else encoding
         byte = f"byte {error.start} is {error.object[error.start]:#04x}"
-        other = "say encoding=… (--encoding …), such as cp1252, mac_roman or utf-16, if the file has another one"
+        other = "use encoding=… (--encoding …), such as cp1252, mac_roman or utf-16, if the file has another one"
         raise InputError(f"{path} must be {name} text; {byte}: {other}") from None
     except (LookupError, TypeError, ValueError) as error:
         rule = f"the name of a text encoding that fits {path}"
         raise InputError(f"encoding must be {rule}; got {shown(encoding)}: {str(error)[:200]}") from None
     text = text.lstrip("\ufeff").replace("\n\ufeff", "\n")  # of files that were put behind one another
     line = text.count("\n", 0, text.find("\0")) + 1
-    rule = "text without zero bytes: say encoding='utf-16-le' (or utf-16-be, utf-32) if that is what it is"
+    rule = "text without zero bytes: use encoding='utf-16-le' (or utf-16-be, utf-32) if that is what it is"
     require("\0" not in text, path, rule, f"one in line {line}")
     return text
 
@@ -266,7 +266,7 @@ def _find_separator(text, suffix, width, path):
     if len(good) > 1 and not good <= even:
         return max(good, key=lambda s: (n_cells[s], s == ","))
     examples = " and ".join(f"{s!r} makes {first[s]}" for s in sorted(good))
-    require(len(good) < 2, "separator", f"said (--separator …): {examples} of the first line", path)
+    require(len(good) < 2, "separator", f"given (--separator …): {examples} of the first line", path)
     return good.pop() if good else ","
 
 
@@ -366,7 +366,7 @@ def _rows_table(rows, lines, path, separator=None, notes=(), unit="line"):
             comments.append(r)
         elif filled[r].sum() == 1 and re.fullmatch(END_OF_FILE, cell, re.I):
             keep[r] = False
-            notes.append(f"{unit} {lines[r]} says {cell!r}")
+            notes.append(f"{unit} {lines[r]} contains {cell!r}")
     keep[comments] = False
     if comments:
         notes.append(f"{len(comments):,} comment{'s' * (len(comments) > 1)} ({some_lines(lines, comments, unit)})")
@@ -443,7 +443,7 @@ def _json_table(text, path, suffix, records, wanted):
             found = [(record, {}) for record in value]
         else:
             keys = f"an object with the keys {list(value)}" if isinstance(value, dict) else value
-            rule = "a list of records (or say where they are, such as records='responses.*' (--records …))"
+            rule = "a list of records (or give their place, such as records='responses.*' (--records …))"
             is_row = not whole and isinstance(value, (list, dict))
             require(is_row, at, rule if whole else "a JSON array or object", keys)
             found = [(value, {})] if value else []
@@ -465,7 +465,7 @@ def _follow(value, records, where):
                 inside = value.items() if keyed else enumerate(value)
                 found += [(v, {**above, "key": k, f"{name}key": k} if keyed else above) for k, v in inside]
                 continue
-            rule, is_object = f"an object with the key {step!r}, as records={records!r} says", isinstance(value, dict)
+            rule, is_object = f"an object with the key {step!r}, as records={records!r} requires", isinstance(value, dict)
             require(is_object and step in value, where, rule, list(value) if is_object else value)
             cells = {k: _value_text(v) for k, v in value.items() if not isinstance(v, (dict, list))}
             found.append((value[step], {**above, **cells, **{f"{name}{k}": cell for k, cell in cells.items()}}))
@@ -491,7 +491,7 @@ def _records_table(pairs, path, unit, wanted):
         where = f"{path}, {unit} {line},"
         rule = "a record of the form of the first: an object with names, or a list (array) of cells"
         require(isinstance(record, dict) if named else isinstance(record, list), where, rule, record)
-        rule = "a record, and no list of records (one more .* behind records=… leads into it)"
+        rule = "a record instead of a list of records (append .* to records=… to enter the list)"
         require(named or not any(isinstance(cell, dict) for cell in record), where, rule, record)
     if not named:
         deep = [any(isinstance(cell, list) for cell in record) for record, *_ in pairs]
@@ -537,7 +537,7 @@ def _numpy_table(data, path, key, width):
         raise InputError(f"{path} must be a NumPy file of numbers or text; {error}") from None
     require(key is None or key in arrays, "records", f"one of the arrays {list(arrays)}", key)
     fitting = [n for n, a in arrays.items() if a.ndim == 2 and a.shape[1] >= width and key in (None, n)]
-    rule = "a file with one array that has one comparison per row (records=… (--records …) says which)"
+    rule = "a file with one array that has one comparison per row (records=… (--records …) selects it)"
     require(len(fitting) == 1, path, rule, {name: array.shape for name, array in arrays.items()})
     table, others = _array_table(arrays.pop(fitting[0]), path), list(arrays)
     answers = [n for n in arrays if key is None and n in RESPONSES and arrays[n].shape == (len(table.frame),)]

@@ -230,7 +230,7 @@ def _keys_as_places(table, choices, by_key):
     return _with(table, {"response": cells})
 
 
-SHOWN = "jsPsych with what was shown (say columns=…, or save the choices)"
+SHOWN = "jsPsych with what was shown (use columns=…, or save the choices)"
 
 
 def _listed(table, name):
@@ -277,7 +277,7 @@ class Tool:
             times = {c: int((table.frame[c] != "").sum()) for c in found}
             found = [c for c in found if times[c] == max(times.values()) > 0]
             several = [table.names[c] for c in found]
-            rule = f"told, as several columns may say it: {told_answer(several[0])}, or " if several else ""
+            rule = f"given, as several columns may hold it: {told_answer(several[0])}, or " if several else ""
             require(len(found) < 2, "answer", rule + ", ".join(several[1:]), f"{len(found)} columns")
             answer = found[0] if found else None
         person = _matching(table, self.person)
@@ -304,7 +304,7 @@ def inquisit(table, options):
     items = [table.names[c] for c in _matching(table, r"stimulusitem\d+")]
     width, columns = WIDTHS[options.kind], options.columns
     if columns is None:
-        rule = f"told, in the order of the kind, such as {told_columns(range(len(items))[:width], items)}"
+        rule = f"given, in the order of the kind, such as {told_columns(range(len(items))[:width], items)}"
         known = options.kind in ("central", "odd-one-out") and len(items) == width
         require(known, "columns", rule, ", ".join(items))
         columns = tuple(items)
@@ -336,7 +336,7 @@ def imported(table, options):
     name = options.format
     free = ("columns", "answer", "weight") if name in TOLD else ()
     for argument in ("columns", "answer", "weight"):
-        rule = f"left out, as format={name!r} says it"
+        rule = f"left out, as format={name!r} determines it"
         require(argument in free or getattr(options, argument) is None, argument, rule, getattr(options, argument))
     rule = f"'triplets' with format={name!r}"
     require(name in TOLD or options.kind == "triplets", "kind", rule, options.kind)

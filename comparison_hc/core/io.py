@@ -29,7 +29,7 @@ class JournalError(InputError):
     ...         try:
     ...             Journal(lambda questions: [0], path)
     ...         except JournalError as error:
-    ...             print("nobody else is writing" in str(error))
+    ...             print("no other process is writing" in str(error))
     True
     """
 
@@ -77,7 +77,7 @@ def open_locked(path, argument="journal", timeout=LOCK_TIMEOUT):
             if time.monotonic() >= until:
                 os.close(fd)
                 raise JournalError(
-                    f"{argument} must be a file that nobody else is writing; got {path}, "
+                    f"{argument} must be a file that no other process is writing; got {path}, "
                     "which is open in this or another process (close() frees it)"
                 ) from None
         time.sleep(0.02)

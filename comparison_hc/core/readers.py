@@ -232,7 +232,7 @@ def _in_sorted_order(answers):
     if not ((second < third).all() or (second > third).all()):
         return []
     text = f"the last two objects are in sorted order in all {len(answers.rows):,} rows, so their order may mean "
-    text += "nothing. If the first object of a row is the most central of three, or the odd one out, say "
+    text += "nothing. If the first object of a row is the most central of three, or the odd one out, use "
     return [text + "kind='central' or 'odd-one-out' (--kind)"]
 
 
@@ -421,8 +421,8 @@ def _refuse_missing(rows, roles, notes):
     for word, count in words.most_common(1):
         overrule = f"missing={word!r} (--missing {word})"
         notes.append(
-            f"{count:,} cell{'s say' if count > 1 else ' says'} {word!r}, which is taken for a name; if it stands for "
-            f"nothing, say {overrule}"
+            f"{count:,} cell{'s contain' if count > 1 else ' contains'} {word!r}, which is read as a name; if it means "
+            f"that a value is missing, use {overrule}"
         )
 
 
@@ -456,7 +456,7 @@ def _reorder(rows, roles, cells, told, notes):
     options, others = (called[first:], called[:first]) if first < 4 else ([None, None], called)
     name = None if names is None else names[roles.answer]
     if kind == "triplets" and not told and names_one_of_three(rows.shown, cells):
-        require(False, "kind", f"told ({told_special(roles.answer if name is None else name)})", kind)
+        require(False, "kind", f"given ({told_special(roles.answer if name is None else name)})", kind)
     found = decode_answers(cells, rows.shown[:, first:] if first < 4 else None, options, others, name, told)
     notes += [found.note] * bool(found.note)
     rule = f"an answer (column {roles.answer if name is None else repr(name)}): {found.rule}"
@@ -476,7 +476,7 @@ def _refuse_not_shown(rows, roles):
     if roles.same is not None:
         nearer, same = rows.column(roles.objects[1]).tolist(), rows.column(roles.same).tolist()
         one_to_one = len(set(zip(nearer, same))) == len(set(nearer)) == len(set(same))  # numbers and names, perhaps
-        rule = f"told, as {names[roles.same]!r} says something else than {names[roles.objects[1]]!r}: say "
+        rule = f"given, as {names[roles.same]!r} contradicts {names[roles.objects[1]]!r}: use "
         require(one_to_one, "columns", rule + told_columns(roles.objects, names), names)
     if roles.shown:
         pair = np.stack([rows.column(c) for c in (*roles.objects[1:], *roles.shown)], axis=1)
@@ -526,14 +526,14 @@ def _role_notes(roles, kind, names):
     if kind == "triplets" and roles.answer is None:
         sides = {"left", "right"} <= words[1] | words[2] and not words[1] & words[2] & {"left", "right"}
         if sides or stems[0] != stems[1] == stems[2] and "#" in stems[1] != "#":  # choice1 and choice2
-            what = f"column {names[roles.objects[1]]!r} is taken for the choice in every row"
-            other = "say answer=… (--answer …), the column that tells who was chosen"
-            notes.append(f"{what}; if it is only what was shown there, {other}")
+            what = f"column {names[roles.objects[1]]!r} is read as the choice in every row"
+            other = "use answer=… (--answer …) for the column with the choice"
+            notes.append(f"{what}; if it only holds an object shown, {other}")
         told = [role_of_name(name_parts(names[c])) for c in roles.objects]
         wrong = [p for p, place in enumerate(IN_TRIPLET) if told[p] in IN_TRIPLET and told[p] != place]
         if roles.basis == "as told" and wrong:
-            what = f"column {names[roles.objects[wrong[0]]]!r} is taken for the {IN_TRIPLET[wrong[0]]}, as you say"
-            notes.append(f"{what}; its name says something else")
+            what = f"column {names[roles.objects[wrong[0]]]!r} is read as the {IN_TRIPLET[wrong[0]]}, as given"
+            notes.append(f"{what}; its name suggests another role")
     numbered = len(set(stems)) == 1 and list(names[:3]) != ["i", "j", "k"]
     if (
         kind in ("central", "odd-one-out")
@@ -541,13 +541,13 @@ def _role_notes(roles, kind, names):
         and numbered
         and sorted(roles.objects) == roles.objects
     ):
-        what = f"column {names[roles.objects[0]]!r} is taken for the {CHOSEN[kind]} one in every row"
-        notes.append(f"{what}; if all three are only what was shown, say answer=… (--answer …), the column that tells")
+        what = f"column {names[roles.objects[0]]!r} is read as the {CHOSEN[kind]} one in every row"
+        notes.append(f"{what}; if all three only hold objects shown, use answer=… (--answer …) for the column with the choice")
     read = {*roles.objects, roles.answer, roles.weight, roles.respondent}
     unread = [name for c, name in enumerate(names) if c not in read and name_parts(name)]
     for name in [name for name in unread if WEIGHTS.issuperset(name_parts(name))][:1]:
         how = f"weight={name!r} (--weight {name})"
-        notes.append(f"column {name!r} is not read; if it says how often an answer was given, say {how}")
+        notes.append(f"column {name!r} is not read; if it holds the number of times an answer was given, use {how}")
     return notes
 
 
@@ -584,7 +584,7 @@ def _spelling_notes(names, rows, kind, objects):
     if alike:
         examples = "; ".join(" and ".join(map(repr, sorted(group)[:3])) for group in sorted(alike)[:3])
         more = f" and {len(alike) - 3} more" if len(alike) > 3 else ""
-        how = "differ only in case, blanks, folder or ending, and are taken for different objects"
+        how = "differ only in case, blanks, folder or ending, and are read as different objects"
         notes.append(f"names that look alike {how}: {examples}{more}")
     times = bincount(rows.ravel())
     once, usual = np.flatnonzero(times == 1), np.median(times[times > 0])

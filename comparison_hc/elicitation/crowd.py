@@ -45,7 +45,7 @@ def make_crowd(similarity, n_answers, right, rng):
 def raters(answers):
     "(sorted names as text, (m,) number of the person who gave each answer)."
     known = answers.respondents is not None
-    require(known, "answers", "with a column that says who answered (respondent=…, --respondent …)", answers)
+    require(known, "answers", "with a column of respondents (respondent=…, --respondent …)", answers)
     names, person = np.unique(np.asarray(answers.respondents).astype(str), return_inverse=True)
     require(len(names) > 1, "answers", "answers of at least two people", names.tolist())
     return names.tolist(), person

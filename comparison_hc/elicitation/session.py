@@ -572,7 +572,7 @@ class Session:
         if size < self._size:
             raise JournalError(
                 f"journal must hold the {self.n_records} records of this session; got {self.path} with {size} bytes: "
-                "somebody shortened or removed it. Export now what is here"
+                "it was shortened or removed. Export now what is here"
             )
         if size == self._size:
             return False

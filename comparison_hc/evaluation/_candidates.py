@@ -180,7 +180,7 @@ def candidate(name, argument="methods"):
     "The candidate of this name."
     known = [*passive_methods(), *(word for e in EMBEDDINGS for word in (e, f"{e}-al")), ADDITIVE, REVENUE, RANDOM]
     plain = name.removesuffix(SUFFIX) if isinstance(name, str) else None
-    rule = f"one of {', '.join(known)}; behind a tree's name may stand{SUFFIX}"
+    rule = f"one of {', '.join(known)}; a tree's name may be followed by{SUFFIX}"
     require(plain in known and (plain == name or plain not in EMBEDDINGS), argument, rule, name)
     if plain != name:
         base = candidate(plain)

@@ -115,7 +115,7 @@ def _check_people(people, comparisons):
     rule = f"True, False, None or of shape ({len(comparisons)},), one person per answer, none missing"
     person = as_array(people, "people", rule) if given else comparisons.respondents
     if person is None:
-        require(people is None, "people", "False or None where the answers do not say who gave them", people)
+        require(people is None, "people", "False or None for answers without respondents", people)
         return None, "it is not known who answered"
     missing = person.shape != (len(comparisons),) or isna(person).any()
     if missing and people is None:

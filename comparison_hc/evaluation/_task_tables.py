@@ -179,7 +179,7 @@ class FeatureTable:
         for column in columns:
             cells = self.cells(column, argument)
             found[column] = np.array([as_number(cell, np.nan) for cell in cells])
-            self._refuse(~np.isfinite(found[column]), column, "a finite number (say which columns are features)")
+            self._refuse(~np.isfinite(found[column]), column, "a finite number (name the columns of features)")
         return found
 
     def object_names(self):
@@ -265,7 +265,7 @@ def read_feature_tasks(
     notes = {"features": str(measure), "classes": f"column {label!r} ({how})"}
     names = [table.name_column for table in tables if table.name_column is not None]
     if names and names[0] not in measure.columns:
-        notes["not used"] = f"column {names[0]!r}, taken for the objects' names"
+        notes["not used"] = f"column {names[0]!r}, read as the objects' names"
     return TaskSet(tasks, measure, notes)
 
 

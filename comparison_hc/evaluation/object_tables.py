@@ -24,7 +24,7 @@ def read_groups(path, names, option):
         require(len(row) == 2 and row[1], where, wanted, row)
         if place == 0 and _is_header(row, rows[1:], named):
             continue
-        rule, name = "about an object that was compared (say --objects if others exist)", named(row[0])
+        rule, name = "about an object that was compared (use --objects if others exist)", named(row[0])
         require(name is not None, where, rule, row[0])
         require(name not in groups, where, "the only line about its object", row[0])
         groups[name] = row[1]
@@ -58,7 +58,7 @@ def read_annotations(path, names):
 
     path = existing_file(path, "--annotate")
     rows, lines, _ = read_rows(path)
-    rule = "a table with a first line of titles, the objects in the first column, and others behind it"
+    rule = "a table with a first line of titles, the objects in the first column, and other columns after it"
     require(len(rows) > 1 and len(rows[0]) > 1, str(path), rule, rows[:1])
     titles, numbers, found = rows[0][1:], {name: number for number, name in enumerate(names)}, {}
     require(len(set(titles)) == len(titles) and all(titles), f"{path}, line {lines[0]},", "different titles", titles)
@@ -66,7 +66,7 @@ def read_annotations(path, names):
     for line, row in zip(lines[1:], rows[1:]):
         where, name = f"{path}, line {line},", next((n for n in (row[0], plain_number(row[0])) if n in numbers), None)
         require(len(row) == len(rows[0]), where, f"{len(rows[0])} cells", row)
-        require(name is not None, where, "about an object that was compared (say --objects if others exist)", row[0])
+        require(name is not None, where, "about an object that was compared (use --objects if others exist)", row[0])
         require(name not in found, where, "the only line about its object", row[0])
         found[name] = line
         for column, cell in zip(columns, row[1:]):
@@ -144,7 +144,7 @@ def warn_if_distances(matrix, argument, how):
     diagonal, others = np.diag(matrix), matrix[~np.eye(len(matrix), dtype=bool)].reshape(len(matrix), -1)
     if len(matrix) > 2 and (diagonal < others.min(axis=1)).all():
         text = f"every object of {argument} is less similar to itself than to any other"
-        warnings.warn(f"{text}: if these are distances, say {how}", InputWarning, stacklevel=4)
+        warnings.warn(f"{text}: if these are distances, use {how}", InputWarning, stacklevel=4)
 
 
 def similarity_of_distances(distances, argument):
@@ -169,7 +169,7 @@ def read_similarity(path, encoding="utf-8-sig"):
     require(rows, str(path), "a file with a square table", "an empty file")
     if separator != ",":
         rows = [tuple(re.sub(r"^(-?\d+),(\d+)$", r"\1.\2", cell) for cell in row) for row in rows]
-    rule = "a row of numbers (0 on the diagonal says nothing), or names with letters above names at the left"
+    rule = "a row of numbers (0 on the diagonal is ignored), or names with letters above names at the left"
     require(not _is_doubtful(rows), f"{path}, line 1,", rule, rows[0])
     top = _has_names_above(rows)
     body = rows[1:] if top else rows
