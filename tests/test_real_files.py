@@ -382,9 +382,9 @@ REFUSED = {
     "winners, kind odd": case(WINNER_ROWS, "'winner'", "--kind triplets", "--columns head,winner,loser", **ODD),
     "winners, kind central": case(WINNER_ROWS, "--kind triplets", kind="central"),
     "two anchors": case(
-        text(ROWS, "reference,target,near"), "columns must be told", "anchor, nearer, farther", "--columns"
+        text(ROWS, "reference,target,near"), "columns must be given", "anchor, nearer, farther", "--columns"
     ),
-    "the farther second": case(text(ROWS, "x,far,y"), "columns must be told", "--columns"),
+    "the farther second": case(text(ROWS, "x,far,y"), "columns must be given", "--columns"),
     "an answer beside winners": case(
         study("anchor,positive,negative,response", "a n f f"),
         "'response' contradicts 'positive'",
@@ -495,7 +495,7 @@ REFUSED = {
         text([(*t, at + 1, 812) for t, at in zip(TRIOS[1:], ODD_AT[1:])], "image1,image2,image3,choice,rt")
         + text([(*TRIOS[0], 2, 700)]),
         "--kind odd-one-out) if it is the odd one",
-        "--kind central) if it is the most central one: 'choice' tells",
+        "--kind central) if it is the most central one: 'choice' holds",
     ),
     "records inside of records": case(
         json.dumps([{"worker": "ann", "screens": [dict(zip("pqr", row)) for row in ROWS[:3]]}]),
@@ -535,7 +535,7 @@ REFUSED = {
     "an .xlsx": case(b"PK\x03\x04", "save the sheet with the answers as CSV", file="sheet.xlsx"),
     "an .ods": case(b"PK\x03\x04", "spreadsheet, .ods", file="sheet.ods"),
     # records
-    "arrays in arrays": case('[[{"a": 1}], [{"a": 2}]]', "record 1, must be a record", "one more .*", **JSON),
+    "arrays in arrays": case('[[{"a": 1}], [{"a": 2}]]', "record 1, must be a record", "append .*", **JSON),
     "a key of no records": case('{"a": []}', "records='responses.*' (--records …)", **JSON),
     "no records there": case('{"responses": []}', "a list of records", "responses", **JSON),
     "another key": case('{"responses": []}', "the key 'answers'", "['responses']", **JSON, records="answers.*"),
@@ -550,7 +550,7 @@ REFUSED = {
     "a spreadsheet": case(
         zip_of(io.BytesIO(), {"[Content_Types].xml": "", "xl/workbook.xml": ""}).getvalue(), "spreadsheet", "CSV"
     ),
-    "an array of one column": case(saved(np.arange(9)), "a comparison a row", "(9,)", file="a.npy"),
+    "an array of one column": case(saved(np.arange(9)), "one comparison per row", "(9,)", file="a.npy"),
 }
 
 
@@ -614,8 +614,8 @@ WARNED = {
     "folders": case(text(ROWS) + "img/cat,dog,pike\n", "'cat' and 'img/cat'"),
     "endings": case(text(ROWS) + "cat.PNG,dog,pike\n", "'cat' and 'cat.PNG'"),
     "two spellings": case(text([(f"img/{a}.png", n, f) for a, n, f in ROWS]), "none of the 6 anchors is ever a choice"),
-    "NA": case(text(ROWS) + "cat,NA,pike\n", "1 cell says 'NA'"),
-    "NA for a person": case(study(f"{WINNERS},puid", "a n f NA"), "18 cells say 'NA'", rows=ROWS),
+    "NA": case(text(ROWS) + "cat,NA,pike\n", "1 cell contains 'NA'"),
+    "NA for a person": case(study(f"{WINNERS},puid", "a n f NA"), "18 cells contain 'NA'", rows=ROWS),
     "an impossible winner": case(
         BOTH + "cat,cow,dog,eel,dog\n",
         "1 names a choice that was not shown (line 20)",

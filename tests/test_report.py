@@ -198,7 +198,7 @@ def test_pictures_of_objects(tmp_path):
     page = html_page(Result(result.dendrogram, result.comparisons, images=found))
     assert page.count(found["object 1"]) == 2 and "2 of 4 leaves have a picture" in page  # tree and map
     (tmp_path / "object 1.png").write_bytes((tmp_path / "object 2.png").read_bytes())
-    with pytest.raises(InputError, match="one picture an object"):
+    with pytest.raises(InputError, match="one picture per object"):
         images_from_folder(tmp_path, result.names)
     (tmp_path / "object 1.png").unlink()
     (tmp_path / "object 3.jpg").write_bytes(b"nothing")
