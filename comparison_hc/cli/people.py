@@ -84,7 +84,7 @@ def people_lines(table, n_places=2):
 def place_sentence(table, n_places):
     "The sentence on whether all people together, or single persons, prefer a position on the screen."
     if "first place" not in table:
-        return "first place: unknown, as the file does not hold positions on the screen (--columns and --answer name them)"
+        return "first place: unknown, as the file holds no positions on the screen (--columns and --answer name them)"
     crowd = (table["first place"] * table.answers).sum() / table.answers[table["first place"].notna()].sum()
     named = table.person[table.biased].tolist()
     who = f"{'Farther' if named else 'Nobody is farther'} from that than chance explains{': ' * bool(named)}"

@@ -465,7 +465,7 @@ def _follow(value, records, where):
                 inside = value.items() if keyed else enumerate(value)
                 found += [(v, {**above, "key": k, f"{name}key": k} if keyed else above) for k, v in inside]
                 continue
-            rule, is_object = f"an object with the key {step!r}, as records={records!r} requires", isinstance(value, dict)
+            rule, is_object = f"an object with the key {step!r} of records={records!r}", isinstance(value, dict)
             require(is_object and step in value, where, rule, list(value) if is_object else value)
             cells = {k: _value_text(v) for k, v in value.items() if not isinstance(v, (dict, list))}
             found.append((value[step], {**above, **cells, **{f"{name}{k}": cell for k, cell in cells.items()}}))

@@ -297,7 +297,7 @@ class Tool:
 
 
 def inquisit(table, options):
-    """Raw data of Inquisit: one trial per row, with its items in stimulusitem1, stimulusitem2, … as they were presented.
+    """Raw data of Inquisit: one trial per row, with its items in stimulusitem1, stimulusitem2, … as presented.
 
     A trial with fewer items than others has 0 for the rest. Which item is the anchor, a file does not say.
     """

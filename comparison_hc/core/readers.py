@@ -309,7 +309,7 @@ class _Rows:
 
     def __init__(self, table, options):
         self.table, self.options, self.total, self.left_out = table, options, len(table.frame), {}
-        self.shown = self.places = self.weights = None  # names of the objects, place of the chosen, weights: one per row
+        self.shown = self.places = self.weights = None  # names of objects, place of the chosen, weights, per row
 
     def refuse(self, bad, rule, value, reason):
         "Raise `InputError` for the first bad row, or leave all of them out; without a reason they cannot be."
@@ -542,7 +542,7 @@ def _role_notes(roles, kind, names):
         and sorted(roles.objects) == roles.objects
     ):
         what = f"column {names[roles.objects[0]]!r} is read as the {CHOSEN[kind]} one in every row"
-        notes.append(f"{what}; if all three only hold objects shown, use answer=… (--answer …) for the column with the choice")
+        notes.append(f"{what}; if all three only hold what was shown, use answer=… (--answer …) for the choice")
     read = {*roles.objects, roles.answer, roles.weight, roles.respondent}
     unread = [name for c, name in enumerate(names) if c not in read and name_parts(name)]
     for name in [name for name in unread if WEIGHTS.issuperset(name_parts(name))][:1]:

@@ -57,7 +57,7 @@ __all__ = ["Result", "FlatResult", "save_result"]
 
 SUPPORT_KINDS = {"transfer": "transfer", "exact": "values", "jaccard": "jaccard"}  # attribute of `Support`
 SUPPORT_WORDS = {
-    "transfer": "the transfer support of each branch, which measures how closely it is recovered in trees from {units}: "
+    "transfer": "the transfer support of each branch, which measures how nearly it returns in trees from {units}: "
     "100% is always and exactly, 0% is no nearer than any set of objects",
     "exact": "in how many of the trees from {units} a branch was found",
     "jaccard": "the Jaccard stability of each branch, the mean overlap with the most similar branch of trees from "
