@@ -129,7 +129,7 @@ def inconsistent_with(answers, n_items):
 def consistent_hierarchy(triplets: Triplets | ArrayLike, n_objects: int | None = None) -> Hierarchy:
     """Return a hierarchy that agrees with all given triplets, by the algorithm BUILD.
 
-    It has only clusters that the triplets force.
+    Every cluster below the root is a connected component: draw an edge i–j for each triplet inside its parent cluster.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ def all_triples_clustering(
     Yields
     ------
     numpy.ndarray of int, shape (b, 3)
-        Questions, each to be answered by the position of the odd one out.
+        Questions. The answer to each is the position of the odd one out.
 
     Returns
     -------

@@ -147,7 +147,7 @@ def insertion_clustering(
     Yields
     ------
     numpy.ndarray of int, shape (1, 3)
-        One question. To be answered by the position 0, 1 or 2 of the odd one out.
+        One question. Its answer is the position 0, 1 or 2 of the odd one out.
 
     Returns
     -------

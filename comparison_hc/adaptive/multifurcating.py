@@ -38,7 +38,7 @@ def _checked_children(children):
         require(False, "children", rule, children)
     n = sum(map(len, rows)) + 1 - len(rows)
     for at, row in enumerate(rows):
-        require(len(row) >= 2, "children", f"at least two a vertex; vertex {n + at}", row)
+        require(len(row) >= 2, "children", f"at least two per vertex; vertex {n + at}", row)
         require(max(row) < n + at, "children", f"made before their parent; vertex {n + at}", row)
     used = [v for row in rows for v in row]
     require(len(set(used)) == len(used), "children", "different: no vertex is a child twice", sorted(used)[:20])
@@ -335,7 +335,7 @@ ANSWER = "0, 1 or 2, the position of the odd one out, or -1 for none"
 
 
 def _find_part(tree, v, x, children, names):
-    "The child of v that x hangs by, v itself if x is not below v, None if x is a new child of v."
+    "The child of v whose part contains x, v itself if x is not below v, None if x is a new child of v."
     none = None  # the first question that was answered with none
     for at in range(0, len(children), 2):
         a = children[at]

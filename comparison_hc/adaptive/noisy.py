@@ -155,7 +155,7 @@ def mw_weights(n_allowed, factor):
 
 
 def weighted_median(tour, weight):
-    "A vertex from which no direction holds more than half of the weight: it minimises the weighted sum of distances."
+    "A vertex from which no direction has more than half of the weight; it minimises the weighted sum of distances."
     total = np.concatenate([[0], np.cumsum(weight)])
     below = total[tour.end] - total[:-1]
     return int(np.flatnonzero(2 * below > total[-1])[-1])

@@ -331,7 +331,7 @@ def all_hierarchies(n: int) -> Iterator[GrowingTree]:
 
 
 def tree_from_insertions(n, vertices):
-    "The tree in which item m becomes the sibling of the m-th of these vertices, counted in the tree of its time."
+    "The tree in which item m becomes the sibling of the m-th vertex of a list, by its number in the tree of m items."
     tree = GrowingTree(n)
     for m, v in enumerate(vertices, start=1):
         tree.add_sibling(v if v < m else n + v - m, m)
