@@ -64,7 +64,7 @@ class PiecewiseLoss:
         limit: int | None = None,
         progress: Callable[[float], object] | None = None,
     ) -> PiecewiseLoss:
-        """Collect a stream of pieces. The end of the last piece of an interrupted search is unknown; it is left out.
+        """Collect a stream of pieces. The last piece of an interrupted search is left out, as its end is unknown.
 
         Parameters
         ----------

@@ -349,7 +349,7 @@ def check_distances(distances, argument="D", n_objects=None):
 def alpha_linkage(D: ArrayLike, alpha: float, merges: Sequence[Merge] = ("single", "complete")) -> Dendrogram:
     """Agglomerative clustering with a mix of two merge functions, (1 − α) D₀ + α D₁.
 
-    Takes O(n²) time per merge. At a tie, the pair wins that is closer just right of α.
+    Takes O(n²) time per merge. At a tie, the pair that is closer just right of α is merged.
 
     Parameters
     ----------
@@ -389,7 +389,7 @@ def alpha_linkage(D: ArrayLike, alpha: float, merges: Sequence[Merge] = ("single
 def beta_linkage(D0: ArrayLike, D1: ArrayLike, beta: float, merge: Merge = "complete") -> Dendrogram:
     """Agglomerative clustering with a mix of two metrics, (1 − β) d₀ + β d₁.
 
-    Takes O(n²) time per merge. At a tie, the pair wins that is closer just right of β.
+    Takes O(n²) time per merge. At a tie, the pair that is closer just right of β is merged.
 
     Parameters
     ----------
