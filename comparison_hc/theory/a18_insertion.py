@@ -210,7 +210,7 @@ def insertion_runs_within_the_bound(quick=True, rng=0):
 
 # %% ../../nbs/theory/23_a18_insertion.ipynb #insertion-small
 def exact_algorithms(n):
-    "Algorithms that never err, ready to run."
+    "Exact algorithms on n items by name, each with its bound on the number of questions or None."
     return {
         "insertion": (insertion_clustering(n), n * log2(n)),
         "quick, search": (quick_clustering(n, 0), None),
