@@ -75,8 +75,8 @@ def passive_kernel_mean(quick=True, confidence=0.999, n_pure=3, n_levels=2, snr=
 
     Erratum. Proof affected: '$E[K_{ij}] = ½ Σ_{k≠l} Σ_{r≠i,j} p^2 β_{ℓ_{ir}−ℓ_{kl}} β_{ℓ_{jr}−ℓ_{kl}}$', a product of
     two means. The two answers share $w_{kl}$ and are positively correlated. The printed value is far outside the
-    confidence interval (at N = 12 and δ = σ it is about half of the mean or less). The levels stay separated, as the
-    next check shows.
+    confidence interval (at N = 12 and δ = σ it is about half of the mean or less). The levels of the correct mean are
+    still separated (`passive_levels_are_separated`).
     """
     seed, rng, runs = rng, as_rng(rng), 1000 if quick else 20_000
     level = planted_levels(n_pure, n_levels)

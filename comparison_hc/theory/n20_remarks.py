@@ -109,11 +109,11 @@ def answers_carry_few_bits(quick=True):
     n ln(n/ε) answers.
 
     Erratum. Theorem affected: 'When one can actively obtain comparisons, Emamjomeh-Zadeh and Kempe (2018) showed that
-    it suffices to query Ω n ln n ϵ triplets', with ε 'the crowd noise level ϵ'. Our copy has lost a fraction bar; the
-    number is $n\ln\frac n\epsilon$, to which 'the ln 1 ϵ dependence' points, or $\frac{n\ln n}\epsilon$. Neither
-    suffices for small ε, because the answers carry fewer bits than the partition has: at n = 1000, k = 4, ε = 0.05 less
-    than a hundredth and less than a fifth of them. The dependence $1/\epsilon^2$, whose optimality the remark leaves
-    open, is necessary.
+    it suffices to query Ω n ln n ϵ triplets', with ε 'the crowd noise level ϵ'. Our copy has lost a fraction bar, so
+    the number is either $n\ln\frac n\epsilon$, as 'the ln 1 ϵ dependence' suggests, or $\frac{n\ln n}\epsilon$.
+    Neither suffices for small ε, because the answers carry fewer bits than the partition has. At n = 1000, k = 4,
+    ε = 0.05 they carry less than a hundredth of these bits in the first case and less than a fifth in the second. The
+    dependence $1/\epsilon^2$, whose optimality the remark leaves open, is necessary.
     """
     rows = []
     for epsilon in np.linspace(0.01, 1, 12 if quick else 200):
