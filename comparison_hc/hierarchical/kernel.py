@@ -34,7 +34,7 @@ def kernel_passive(
     quadruplets : Quadruplets, Triplets or array-like of shape (m, 4) or (m, 3)
         Answers; a row (i, j, k, l) means that i and j are more similar than k and l.
     self_pairs : bool, default False
-        Whether every {i, i} is a pair that beats every reference, as in the authors' code: adds 2·AddS-4.
+        Whether every {i, i} counts as more similar than every reference, as in the authors' code; adds 2·AddS-4.
     n_objects : int, optional
         Number of objects N; by default inferred from the answers.
     progress : callable, optional

@@ -121,7 +121,7 @@ def triplet_kernel_active(
     references : array-like of shape (R, 2), optional
         The reference pairs themselves.
     self_pairs : bool, default False
-        As in `triplet_kernel`; costs no query.
+        As in `triplet_kernel`; needs no query.
 
     Returns
     -------
