@@ -73,7 +73,7 @@ def refine(
     max_moves: int | None = None,
     progress: Callable[[float, float], object] | None = None,
 ) -> Refinement:
-    """Move subtrees of a tree until no single move agrees with more answers.
+    """Move subtrees of a tree until no single move makes it agree with more answers.
 
     The result is never worse than the start. Ctrl-C ends the search; the best tree so far is then returned with
     `interrupted` set. A move costs O(N² + changed triples) from triplets and up to O(N m + N³) from quadruplets;
