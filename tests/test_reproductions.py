@@ -1,10 +1,12 @@
 "What holds for every reproduction: its kept results are of its grid, make claims and a figure, and come out again."
 
+import re
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
+from comparison_hc.reproduce import claims
 from comparison_hc.reproduce.claims import find_reproductions, load_results
 from comparison_hc.reproduce.experiments import run_experiment
 
@@ -42,6 +44,13 @@ def test_kept_results_are_those_of_their_grid(name):
         assert name in WITH_DATA or known.chart(kept).to_dict()
         rows = kept.groupby([*points, *({*own} - {*points})]).size()
         assert (rows.groupby(own).nunique().max() if own else rows.nunique()) == 1
+
+
+def test_every_claim_of_the_file_is_judged_somewhere():
+    "And no other, so that no sentence of a paper is forgotten."
+    source = "".join(path.read_text(encoding="utf-8") for path in Path(claims.__file__).parent.glob("*.py"))
+    named = re.findall(r'judged(?:_here)?\(\s*"([^"]*)"', source)
+    assert sorted(named) == sorted(claims._claim_texts())
 
 
 PARTS = {  # a few points of kept results

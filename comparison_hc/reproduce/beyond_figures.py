@@ -3,10 +3,8 @@
 from comparison_hc.reproduce.beyond import OWN, differences, measured, one_row_a_run
 
 from ..core.charts import mean_layers, scales
-from .claims import Claim
+from .claims import judged
 from .experiments import parameter_grid
-
-_SOURCE = "ours"
 
 
 def _ahead(kept, one, other, where, measure="aari"):
@@ -36,107 +34,41 @@ def _best(kept, where):
     return mean.index[0], f"{mean.index[0]} {mean.iloc[0]:.2f}, then {mean.index[1]} {mean.iloc[1]:.2f}"
 
 
-_AHEAD = "mean difference > 2 standard errors"
-
-
 def equal_budget_claims(kept):
     "Our claims about the first experiment."
     T, Q, A = " (triplets)", " (quadruplets)", " (asked)"
     few, most = sorted(set(kept["factor"]) & {1, 2}), int(kept["factor"].max())
     best = {x: _best(kept, x) for x in [*few, most]}
-    first = "With N² or 2 N² comparisons the best is 3K–AL–act with self-pairs."
-    words, highest = "; ".join(best[x][1] for x in few), "highest mean AARI there"
-    claims = [
-        Claim(first, words, all(best[x][0] == "3K–AL–act" + OWN + A for x in few), _SOURCE, rule=highest),
-        Claim(
-            "With the largest budget the best is 3–AL.",
-            best[most][1],
-            best[most][0] == "3–AL" + T,
-            _SOURCE,
-            rule=highest,
-        ),
-        Claim(
-            "On the same triplets, 3K–AL and 4K–AL do not differ.",
-            *_alike(kept, "3K–AL" + T, "4K–AL" + T),
-            _SOURCE,
-            rule="mean difference within 2 standard errors at every budget",
-        ),
+    words, are_best = "; ".join(best[x][1] for x in few), all(best[x][0] == "3K–AL–act" + OWN + A for x in few)
+    return [
+        judged("beyond/few", words, are_best),
+        judged("beyond/most", best[most][1], best[most][0] == "3–AL" + T),
+        judged("beyond/kernels", *_alike(kept, "3K–AL" + T, "4K–AL" + T)),
+        judged("beyond/quadruplets", *_ahead(kept, "3K–AL" + T, "4K–AL" + Q, [1, 2, 4])),
+        judged("beyond/self-pairs", *_ahead(kept, "3K–AL" + OWN + T, "3–AL" + T, few)),
+        judged("beyond/adds", *_ahead(kept, "AddS-3–AL" + T, "3–AL" + T, [1])),
+        judged("beyond/lowest", *_ahead(kept, "3–AL" + T, "3K–AL" + T, [most], "lowest")),
     ]
-    compared = {
-        "3K–AL is ahead of 4K–AL on as many quadruplets, up to 4 N².": _ahead(
-            kept, "3K–AL" + T, "4K–AL" + Q, [1, 2, 4]
-        ),
-        "With N² and 2 N² triplets, self-pairs put 3K–AL ahead of 3–AL.": _ahead(
-            kept, "3K–AL" + OWN + T, "3–AL" + T, few
-        ),
-        "With N² triplets the reference AddS-3–AL is ahead of 3–AL.": _ahead(
-            kept, "AddS-3–AL" + T, "3–AL" + T, [1]
-        ),
-        "With the largest budget 3–AL is ahead of 3K–AL at the lowest level.": _ahead(
-            kept, "3–AL" + T, "3K–AL" + T, [most], "lowest"
-        ),
-    }
-    return claims + [
-        Claim(sentence, words, holds, _SOURCE, rule=_AHEAD) for sentence, (words, holds) in compared.items()
-    ]
-
-
-def _loss_claim(mean):
-    "The claim about the loss of AARI by one wrong answer in ten."
-    loss = mean.loc[0.0] - mean.loc[0.1]
-    return Claim(
-        "SL and CL lose the most if one answer in ten is wrong.",
-        ", ".join(f"{name} {value:.2f}" for name, value in loss.sort_values(ascending=False).iloc[:3].items()),
-        set(loss.nlargest(2).index) == {"SL", "CL"},
-        _SOURCE,
-        rule="the two largest mean losses of AARI from ε = 0 to 0.1 are theirs",
-    )
-
-
-def _cost_claim(kept):
-    "The claim that two measures disagree about SL."
-    aari = differences(kept, "SL", "4K–AL").loc[0.0]
-    cost = differences(kept, "SL", "4K–AL", "excess").loc[0.0]
-    both = f"AARI {aari['mean']:+.2f} ({aari['error']:.2f}), excess {cost['mean']:+.2f} ({cost['error']:.2f})"
-    return Claim(
-        "Without errors SL is behind 4K–AL in AARI, but its tree does not cost more.",
-        f"SL − 4K–AL: {both}",
-        aari["mean"] < -2 * aari["error"] and cost["mean"] <= 2 * cost["error"],
-        _SOURCE,
-        rule="difference of AARI < −2, of the excess ≤ 2 standard errors",
-    )
 
 
 def wrong_answers_claims(kept):
     "Our claims about the second experiment."
     mean = _means_by_method(kept)
+    loss = mean.loc[0.0] - mean.loc[0.1]
+    losses = ", ".join(f"{name} {value:.2f}" for name, value in loss.sort_values(ascending=False).iloc[:3].items())
     best = [_best(kept, x) for x in (0.1, 0.2)]
+    words, are_best = "; ".join(words for _, words in best), all(name == "3K–AL–act" + OWN for name, _ in best)
     last = mean.loc[0.4].sort_values(ascending=False)
-    alike, is_alike = _alike(kept, "3–AL", "4–AL")
+    four = ", ".join(f"{name} {value:.2f}" for name, value in last.iloc[:4].items())
+    aari, cost = (differences(kept, "SL", "4K–AL", measure).loc[0.0] for measure in ("aari", "excess"))
+    both = f"AARI {aari['mean']:+.2f} ({aari['error']:.2f}), excess {cost['mean']:+.2f} ({cost['error']:.2f})"
+    is_cheap = aari["mean"] < -2 * aari["error"] and cost["mean"] <= 2 * cost["error"]
     return [
-        _loss_claim(mean),
-        Claim(
-            "At ε = 0.1 and 0.2 the best is 3K–AL–act with self-pairs.",
-            "; ".join(words for _, words in best),
-            all(name == "3K–AL–act" + OWN for name, _ in best),
-            _SOURCE,
-            rule="highest mean AARI there",
-        ),
-        Claim(
-            "At ε = 0.4 the best three are 3–AL, 4–AL and 4K–AL with self-pairs.",
-            ", ".join(f"{name} {value:.2f}" for name, value in last.iloc[:4].items()),
-            set(last.index[:3]) == {"3–AL", "4–AL", "4K–AL" + OWN},
-            _SOURCE,
-            rule="the three highest mean AARI there are theirs",
-        ),
-        Claim(
-            "3–AL on triplets and 4–AL on as many quadruplets do not differ.",
-            alike,
-            is_alike,
-            _SOURCE,
-            rule="mean difference within 2 standard errors at every ε",
-        ),
-        _cost_claim(kept),
+        judged("beyond/loss", losses, set(loss.nlargest(2).index) == {"SL", "CL"}),
+        judged("beyond/little-noise", words, are_best),
+        judged("beyond/much-noise", four, set(last.index[:3]) == {"3–AL", "4–AL", "4K–AL" + OWN}),
+        judged("beyond/alike", *_alike(kept, "3–AL", "4–AL")),
+        judged("beyond/cost", f"SL − 4K–AL: {both}", is_cheap),
     ]
 
 

@@ -3,6 +3,7 @@
 import csv
 import re
 from dataclasses import KW_ONLY, dataclass
+from functools import cache
 from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
@@ -55,6 +56,20 @@ class Claim:
     def __str__(self):
         source = f" ({self.source})" if self.source else ""
         return f"{self.verdict}: {self.sentence} — {number_text(self.measured)}{source}"
+
+
+@cache
+def _claim_texts():
+    "{name: row} of `claims.csv`."
+    return {row["claim"]: row for row in _rows_of("claims.csv")}
+
+
+def judged(name, measured, holds, aside=None, /, **texts):
+    "The `Claim` of this name in `claims.csv`, with `texts` put into what the file says."
+    row = _claim_texts()[name]
+    sentence, source, rule = (row[part].format(**texts) for part in ("sentence", "source", "rule"))
+    aside = row["aside"] if aside is None else aside
+    return Claim(sentence, measured, holds, source, rule=rule, quoted=row["quoted"] == "yes", aside=aside)
 
 
 class ClaimsTable:
@@ -169,10 +184,14 @@ def register_reproduction(*about, **more):
     return reproduction
 
 
+def _rows_of(file):
+    "The rows of a table of this package."
+    return csv.DictReader(files("comparison_hc.reproduce").joinpath(file).read_text(encoding="utf-8").splitlines())
+
+
 def find_reproductions():
     "All reproductions: those of `figures.csv`, whose module with the chart has the grids, and what is registered."
-    text = files("comparison_hc.reproduce").joinpath("figures.csv").read_text(encoding="utf-8")
-    for row in csv.DictReader(text.splitlines()):
+    for row in _rows_of("figures.csv"):
         if row["name"] not in _reproductions:
             of = {part: _named(row[part]) for part in ("function", "summarise", "chart", "claims")}
             grids = _named(row["chart"].partition(".")[0] + ".GRIDS")[row["name"]]

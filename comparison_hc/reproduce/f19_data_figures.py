@@ -7,7 +7,7 @@ from comparison_hc.reproduce.f19_data import DIMENSIONS, EMBEDDED, OURS, REFEREN
 from ..core.charts import mean_layers, scales
 from ..core.validation import require
 from ..datasets import load_dataset
-from .claims import Claim
+from .claims import judged
 from .experiments import parameter_grid
 from .readings import which_setting
 
@@ -135,15 +135,10 @@ def _claims_for_all(summary, source):
     "The two sentences about all data sets of a figure."
     claims = []
     for dataset in summary["dataset"].unique():
-        words, stable = _is_stable(summary, dataset)
-        sentence = f"{dataset}: the proportion of comparisons does not have a large impact; the results are stable."
-        rule = "over p, no curve varies by more than 0.1 in excess or 10% of its cost"
-        claims.append(Claim(sentence, words, stable, source, rule=rule))
+        about = dict(dataset=dataset, source=source)
+        claims.append(judged("f19-data/stable", *_is_stable(summary, dataset), **about))
         for name in OURS:
-            words, comparable = _is_comparable(summary, dataset, name)
-            sentence = f"{dataset}: {name} is either comparable or better than the embedding-based methods."
-            rule = "mean excess at most 0.05, mean cost at most 5% above the lowest of theirs"
-            claims.append(Claim(sentence, words, comparable, source, rule=rule))
+            claims.append(judged("f19-data/comparable", *_is_comparable(summary, dataset, name), name=name, **about))
     return claims
 
 
@@ -173,61 +168,29 @@ def figure_3_claims(summary):
 
 def dimension_claims(summary):
     "The sentences of appendix B.2 about figures S.2, S.3 and S.4, with verdicts; `summary` is about one data set."
-    dataset, source = summary["dataset"].iloc[0], "appendix B.2"
-    claims, dimensions = _claims_for_all(summary, source), sorted(set(summary["dimension"]) - {0})
+    dataset = summary["dataset"].iloc[0]
+    claims, dimensions = _claims_for_all(summary, "appendix B.2"), sorted(set(summary["dimension"]) - {0})
     words, steps = {}, {}
     for name in EMBEDDED:
         means, errors, costs = _by_dimension(summary, dataset, name)
         words[name] = "excess " + ", ".join(f"{mean:.3f} (d = {d})" for d, mean in zip(dimensions, means))
         steps[name], more = _steps(means, errors), costs.max() / costs.min() - 1
-        claims.append(
-            Claim(
-                f"{dataset}: a poor choice of embedding dimension drastically worsens the results of {name}.",
-                f"{words[name]}; cost {more:+.0%} from the best to the worst",
-                bool(np.ptp(means) >= 0.1 or more >= 0.1),
-                "section 4.2, " + source,
-                rule="from best to worst at least 0.1 in excess or 10% of the cost",
-            )
-        )
+        both = f"{words[name]}; cost {more:+.0%} from the best to the worst"
+        is_worse = np.ptp(means) >= 0.1 or more >= 0.1
+        claims.append(judged("f19-data/dimension", both, is_worse, dataset=dataset, name=name))
     if dataset == "zoo":
         each, whole = steps["t-STE–AL"]
-        claims.append(
-            Claim(
-                "on Zoo, the performance of tSTE drops with increasing dimension",
-                words["t-STE–AL"],
-                bool(whole > 2 and (each >= -2).all()),
-                source,
-                rule="excess at the largest dimension above that at the smallest, at no step below; 2 standard errors",
-                quoted=True,
-            )
-        )
+        claims.append(judged("f19-data/zoo", words["t-STE–AL"], whole > 2 and (each >= -2).all()))
     if dataset == "glass":
-        claims.append(
-            Claim(
-                "on Glass, FORTE seems to perform slightly better for larger dimensions",
-                words["FORTE–AL"],
-                bool(steps["FORTE–AL"][1] < -2),
-                source,
-                rule="excess at the largest dimension below that at the smallest by more than 2 standard errors",
-                quoted=True,
-            )
-        )
+        claims.append(judged("f19-data/glass", words["FORTE–AL"], steps["FORTE–AL"][1] < -2))
     return claims
 
 
 def car_claims(summary):
     "The one sentence of appendix B.3 that can be checked."
     found = sorted(set(summary["comparisons"]))
-    return [
-        Claim(
-            "Overall we obtained 12112 comparisons that we used to learn a hierarchy among the cars.",
-            f"{', '.join(map(str, found))} triplets for every method",
-            found == [12112],
-            "appendix B.3",
-            rule="12112 for every method",
-            quoted=True,
-        )
-    ]
+    words = f"{', '.join(map(str, found))} triplets for every method"
+    return [judged("f19-car/comparisons", words, found == [12112])]
 
 
 def car_chart(summary):

@@ -3,7 +3,7 @@
 from itertools import groupby
 
 from ..core.charts import mean_layers, scales
-from .claims import BY_CONSTRUCTION, Claim
+from .claims import judged
 from .f19 import DASHED, PROPORTIONS, SHAPES, planted_grid, planted_methods
 from .readings import first_from, gap_and_error, which_setting
 
@@ -139,30 +139,10 @@ def _claims_about_linkage(summary, source):
     hardly = f"exact in at most {exact:.0%} of the runs of a point; AARI {last:.3f} at δ/σ = {sl['snr'].max():g}"
     mean, better, worst = _compared(summary, "CL", "SL")
     return [
-        Claim(
-            "SL, CL, which always use the same number of active comparisons and thus are not impacted by p",
-            same_words,
-            same,
-            "section 4.1",
-            rule="one AARI and one number of questions for all p",
-            quoted=True,
-            aside=BY_CONSTRUCTION,
-        ),
-        Claim(
-            "SL can hardly recover the planted hierarchy, even for large values of δ/σ",
-            hardly,
-            exact <= 0.5,
-            source,
-            rule="share of exact runs ≤ 0.5 at every point",
-            quoted=True,
-        ),
-        Claim(
-            "CL performs better than SL", f"{mean:+.3f} on average; {worst}", better, source, rule=_BETTER, quoted=True
-        ),
+        judged("f19/one-for-all-p", same_words, same),
+        judged("f19/sl-fails", hardly, exact <= 0.5, source=source),
+        judged("f19/cl-beats-sl", f"{mean:+.3f} on average; {worst}", better, source=source),
     ]
-
-
-_BETTER = "mean difference > 0, and ≥ −2 standard errors at every point"
 
 
 def _claims_about_average(summary, source):
@@ -171,20 +151,12 @@ def _claims_about_average(summary, source):
     claims = []
     for name in _PLAIN:
         starts, words = _starts(summary, name)
-        claims.append(
-            Claim(
-                f"{name} is able to exactly recover the true hierarchy for smaller δ/σ.",
-                f"δ/σ at which it recovers: {words}; CL: {cl_words}; SL: {sl_words}",
-                all(a < min(b, c) for a, b, c in zip(starts, sl, cl)),
-                source,
-                rule="in every panel from a smaller δ/σ than SL and CL; recovers: mean AARI ≥ 0.99 from there on",
-            )
-        )
-    degrades = "does not degrade much when the number of sampled comparisons is reduced."
+        words = f"δ/σ at which it recovers: {words}; CL: {cl_words}; SL: {sl_words}"
+        is_sooner = all(a < min(b, c) for a, b, c in zip(starts, sl, cl))
+        claims.append(judged("f19/recovers-sooner", words, is_sooner, name=name, source=source))
     for name in _PLAIN:
         mean, words = _loss(summary, name)
-        rule = "mean loss of AARI from the largest p to the smallest ≤ 0.1"
-        claims.append(Claim(f"The performance of {name} {degrades}", f"loss {words}", mean <= 0.1, source, rule=rule))
+        claims.append(judged("f19/few-answers", f"loss {words}", mean <= 0.1, name=name, source=source))
     return claims
 
 
@@ -197,25 +169,12 @@ def _claims_about_initial(summary, source, best):
         compared = {other: _compared(summary, name, other) for other in rivals}
         closest = min(rivals, key=lambda other: compared[other][0])
         mean, _, worst = compared[closest]
-        claims.append(
-            Claim(
-                f"{name} is {rank}.",
-                f"closest rival {closest}: {mean:+.3f} on average, {worst}",
-                all(better for _, better, _ in compared.values()),
-                source,
-                rule=f"against every other: {_BETTER}",
-            )
-        )
+        words = f"closest rival {closest}: {mean:+.3f} on average, {worst}"
+        is_best = all(better for _, better, _ in compared.values())
+        claims.append(judged("f19/best", words, is_best, name=name, rank=rank, source=source))
         starts, words = _starts(summary, name)
-        claims.append(
-            Claim(
-                f"{name} recovers the true hierarchy even for very small values of δ/σ.",
-                f"δ/σ at which it recovers: {words}",
-                max(starts) <= 0.6,
-                source,
-                rule="recovers from δ/σ ≤ 0.6 in every panel",
-            )
-        )
+        words = f"δ/σ at which it recovers: {words}"
+        claims.append(judged("f19/early", words, max(starts) <= 0.6, name=name, source=source))
     return claims
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from comparison_hc.reproduce.l20 import N_VALUES, figure_2_grid, figure_3_grid, flat_cut_grid
 
-from .claims import NOT_COMPARABLE, Claim
+from .claims import NOT_COMPARABLE, judged
 
 PAPER_ALPHA = {"MNIST": 0.874, "CIFAR-10": 0.98, "rings and disks": 0.179, "Omniglot": 0.931}  # single–complete
 COLOURS = {"single–complete": "#0072B2", "average–complete": "#D55E00", "strokes–network": "#009E73"}
@@ -87,7 +87,6 @@ def loss_chart(summary):
 
 PAPER_SIZE = {"MNIST": 200, "CIFAR-10": 50, "rings and disks": 100, "Omniglot": 20}  # points per class
 SAME_DATA = ("MNIST", "rings and disks")  # whose points and distances are the paper's
-_SOURCE = "section 4, figure 2"
 
 
 def _part(summary, point):
@@ -134,25 +133,11 @@ def optimum_claims(summary):
         frame = both[both["family"] == "single–complete"]
         alpha, paper = _middle(frame), PAPER_ALPHA[frame["dataset"].iloc[0]]
         best, (at_paper, error) = _part(frame, "best").iloc[0], _curve_at(frame, paper)
-        own = f"{alpha:.3f}, loss {best['loss']:.3f} on {best['instances']:,} tasks"
-        claims.append(
-            Claim(
-                f"{panel}: the optimal parameter between single and complete linkage is {paper}.",
-                f"{own}; at {paper} it is {at_paper:.3f} ± {2 * error:.3f}",
-                abs(alpha - paper) <= 0.05,
-                _SOURCE,
-                rule="the middle of the widest best interval is within 0.05",
-                aside=_aside(frame),
-            )
-        )
+        words = f"{alpha:.3f}, loss {best['loss']:.3f} on {best['instances']:,} tasks"
+        words += f"; at {paper} it is {at_paper:.3f} ± {2 * error:.3f}"
+        is_near = abs(alpha - paper) <= 0.05
+        claims.append(judged("l20/optimum", words, is_near, _aside(frame), panel=panel, paper=paper))
     return claims
-
-
-_VARY = "the optimal parameters vary across different clustering instances"
-_WORSE = (
-    "using the parameter that is optimal for one distribution on another would lead to significantly worse clustering "
-    "performance"
-)
 
 
 def transfer_claims(summary):
@@ -173,17 +158,9 @@ def transfer_claims(summary):
     cost, (name, other) = costs[dearest][0], dearest
     low, high = min(alphas.values()), max(alphas.values())
     measured = f"{worse} of {len(costs)} pairs; dearest: +{cost:.3f} on {name} with the α of {other}"
-    half = "for at least half of all ordered pairs: worse by more than two standard errors of both losses"
     return [
-        Claim(
-            _VARY,
-            f"α from {low:.3f} to {high:.3f} over {', '.join(frames)}",
-            high - low > 0.1,
-            _SOURCE,
-            rule="the largest best α is more than 0.1 above the least",
-            quoted=True,
-        ),
-        Claim(_WORSE, measured, 2 * worse >= len(costs), _SOURCE, rule=half, quoted=True),
+        judged("l20/vary", f"α from {low:.3f} to {high:.3f} over {', '.join(frames)}", high - low > 0.1),
+        judged("l20/transfer", measured, 2 * worse >= len(costs)),
     ]
 
 
@@ -195,29 +172,17 @@ def _improvement(panel, both):
             ends[name.split("–")[i]] = _curve_at(frame, i)[0]
     base = min(ends, key=ends.get)
     mixed = _part(both, "held out").sort_values("loss").iloc[0]
-    by_mix = f"{mixed['loss']:.3f} by {mixed['family']} on held-out tasks"
-    return Claim(
-        f"{panel}: a mix does better than single, complete and average linkage.",
-        f"{ends[base]:.3f} by {base} linkage, {by_mix}: {mixed['gain']:+.3f} ± {2 * mixed['gain_se']:.3f}",
-        mixed["gain"] > 2 * mixed["gain_se"],
-        _SOURCE,
-        rule="the gain of the better family on held-out tasks is above two of its standard errors",
-        aside=_aside(both),
-    )
+    words = f"{ends[base]:.3f} by {base} linkage, {mixed['loss']:.3f} by {mixed['family']} on held-out tasks: "
+    words += f"{mixed['gain']:+.3f} ± {2 * mixed['gain_se']:.3f}"
+    return judged("l20/mix", words, mixed["gain"] > 2 * mixed["gain_se"], _aside(both), panel=panel)
 
 
 def _rings_claim(both):
     "The sentence about rings and disks alone."
     frame = both[both["family"] == "single–complete"]
-    best, held = (_part(frame, point).iloc[0] for point in ("best", "held out"))
-    return Claim(
-        "on the Rings and Disks distribution we see an improvement of almost 0.2 error",
-        f"{best['gain']:.3f} over the best of single, average and complete ({held['gain']:.3f} held out)",
-        0.15 <= best["gain"] <= 0.25,
-        _SOURCE,
-        rule="the gain at the best α is from 0.15 to 0.25",
-        quoted=True,
-    )
+    gain, held = (_part(frame, point).iloc[0]["gain"] for point in ("best", "held out"))
+    words = f"{gain:.3f} over the best of single, average and complete ({held:.3f} held out)"
+    return judged("l20/rings", words, 0.15 <= gain <= 0.25)
 
 
 def figure_2_claims(summary):
@@ -231,59 +196,21 @@ def figure_2_claims(summary):
 
 def figure_3_claims(summary):
     "The sentences of section 4 about figure 3, with verdicts."
-    source, beta = "section 4, figure 3", _middle(summary)
+    beta = _middle(summary)
     best, held = (_part(summary, point).iloc[0] for point in ("best", "held out"))
     (strokes, strokes_se), (network, network_se) = (_curve_at(summary, x) for x in (0, 1))
-    at_paper = _curve_at(summary, 0.514)[0]
+    is_network = strokes - network > 2 * np.hypot(strokes_se, network_se)
     gained = f"{held['gain']:+.3f} ± {2 * held['gain_se']:.3f} on held-out tasks"
-    number = dict(source=source, aside=NOT_COMPARABLE)
+    gained += f"; learned β from {held['low']:.3f} to {held['high']:.3f}"
+    at_paper = f"{beta:.3f}; at 0.514 the loss is {_curve_at(summary, 0.514)[0]:.3f}"
+    loss, gain = (f"{best[value]:.3f} ({held[value]:.3f} held out)" for value in ("loss", "gain"))
     return [
-        Claim(
-            "The best “base” metric is the neural network feature embedding",
-            f"network {network:.3f}, strokes {strokes:.3f}",
-            strokes - network > 2 * np.hypot(strokes_se, network_se),
-            source,
-            rule="strokes are worse by more than two standard errors of both losses",
-            quoted=True,
-        ),
-        Claim(
-            "Complete linkage does better with a mix of the two metrics than with either.",
-            f"{gained}; learned β from {held['low']:.3f} to {held['high']:.3f}",
-            held["gain"] > 2 * held["gain_se"],
-            source,
-            rule="the gain over the better metric on held-out tasks is above two of its standard errors",
-        ),
-        Claim(
-            "which results in an average loss of 0.421",
-            f"{network:.3f}",
-            abs(network - 0.421) <= 0.03,
-            rule="within 0.03",
-            quoted=True,
-            **number,
-        ),
-        Claim(
-            "The optimal parameter is β = 0.514.",
-            f"{beta:.3f}; at 0.514 the loss is {at_paper:.3f}",
-            abs(beta - 0.514) <= 0.05,
-            rule="within 0.05",
-            **number,
-        ),
-        Claim(
-            "with an average loss of 0.330",
-            f"{best['loss']:.3f} ({held['loss']:.3f} held out)",
-            abs(best["loss"] - 0.330) <= 0.03,
-            rule="within 0.03",
-            quoted=True,
-            **number,
-        ),
-        Claim(
-            "giving an improvement of 0.091",
-            f"{best['gain']:.3f} ({held['gain']:.3f} held out)",
-            abs(best["gain"] - 0.091) <= 0.03,
-            rule="within 0.03",
-            quoted=True,
-            **number,
-        ),
+        judged("l20/base", f"network {network:.3f}, strokes {strokes:.3f}", is_network),
+        judged("l20/mixed-metrics", gained, held["gain"] > 2 * held["gain_se"]),
+        judged("l20/base-loss", f"{network:.3f}", abs(network - 0.421) <= 0.03),
+        judged("l20/beta", at_paper, abs(beta - 0.514) <= 0.05),
+        judged("l20/loss", loss, abs(best["loss"] - 0.330) <= 0.03),
+        judged("l20/improvement", gain, abs(best["gain"] - 0.091) <= 0.03),
     ]
 
 
@@ -292,23 +219,13 @@ def flat_cut_claims(summary):
     held = _part(summary, "held out").set_index("metric")
     pruned, flat = held.loc["best pruning"], held.loc["flat cut"]
     before = float(flat["loss"] + flat["gain"])
+    words = f"{before:.3f} by the better one, {flat['loss']:.3f} learned: "
+    words += f"{flat['gain']:+.3f} ± {2 * flat['gain_se']:.3f}"
+    both = f"{flat['gain']:+.3f}; best pruning {pruned['gain']:+.3f}"
     apart = 2 * np.hypot(pruned["gain_se"], flat["gain_se"])
     return [
-        Claim(
-            "By the flat cut, a mix does better than either metric.",
-            f"{before:.3f} by the better one, {flat['loss']:.3f} learned: "
-            f"{flat['gain']:+.3f} ± {2 * flat['gain_se']:.3f}",
-            flat["gain"] > 2 * flat["gain_se"],
-            "ours",
-            rule="the gain of the flat cut on held-out tasks is above two of its standard errors",
-        ),
-        Claim(
-            "A flat cut gains less by learning than the best pruning.",
-            f"{flat['gain']:+.3f}; best pruning {pruned['gain']:+.3f}",
-            pruned["gain"] - flat["gain"] > apart,
-            "ours",
-            rule="the gains on held-out tasks differ by more than two standard errors of both",
-        ),
+        judged("l20/flat-mix", words, flat["gain"] > 2 * flat["gain_se"]),
+        judged("l20/flat-less", both, pruned["gain"] - flat["gain"] > apart),
     ]
 
 

@@ -9,10 +9,10 @@ from ..flat.planted import gaussians, planted_partition, sample_comparisons
 from ..flat.similarity import adds3, mulk3
 from ..flat.spur_search import round_solution
 from ..metrics import adjusted_rand_index
-from .claims import BY_CONSTRUCTION, Claim, register_reproduction
+from .claims import BY_CONSTRUCTION, judged, register_reproduction
 from .experiments import parameter_grid
 from .n20 import ari_summary, how_many, planted_methods
-from .n20_claims import BETTER, ENOUGH, NEAR
+from .n20_claims import ENOUGH, NEAR, judged_here
 from .n20_figures import ari_chart
 from .readings import gap_and_error
 from .simulation import MAX_ITER, TOL, equal_sizes
@@ -84,24 +84,20 @@ def _curves(summary, over):
 def sweep_claims(summary, over):
     "What one would expect of a sweep after figures 1a to 1c, with verdicts."
     ours, theirs = _curves(summary, over)
-    gap, error = gap_and_error(ours, theirs, "ari")
     best = f"lowest mean ARI {ours['ari'].min():.3f} ({over} = {ours['ari'].idxmin():g})"
     if over == "sigma":
         apart = ours["ari"].max() - ours["ari"].min()
-        sentence, words = "At a given δ, σ makes no difference.", f"AddS-3's mean ARI differs by at most {apart:.3f}"
-        return [Claim(sentence, words, apart <= 1e-9, "section 2", rule="equal mean ARI", aside=BY_CONSTRUCTION)]
-    better = bool(gap.mean() > 1e-12 and (gap >= -(2 * error).clip(lower=0.02)).all())
+        return [judged("n20-sweep/sigma", f"AddS-3's mean ARI differs by at most {apart:.3f}", apart <= 1e-9)]
+    gap, error = gap_and_error(ours, theirs, "ari")
+    better = gap.mean() > 1e-12 and (gap >= -(2 * error).clip(lower=0.02)).all()
     name = "δ" if over == "delta" else over
     words = f"{gap.mean():+.3f} on average, smallest difference {gap.min():+.3f} ({name} = {gap.idxmin():g})"
-    claims = [Claim(f"AddS-3 outperforms MulK-3, whatever {name}.", words, better, "", rule=BETTER)]
+    claims = [judged_here("n20-sweep/better", words, better, name=name)]
     if over == "n":
-        sentence = "n(ln n)^4 triplets are enough for AddS-3 to recover the planted clusters, whatever n."
-        claims.append(Claim(sentence, best, ours["ari"].min() >= ENOUGH, "", rule=f"mean ARI ≥ {ENOUGH} at every n"))
-        return claims
+        return [*claims, judged_here("n20-sweep/n", best, ours["ari"].min() >= ENOUGH)]
     reach = [(curve["ari"] >= ENOUGH).sum() for curve in (ours, theirs)]
-    sentence = f"AddS-3 recovers the planted clusters for more values of {name} than MulK-3."
-    words, rule = "{} and {} of {} values".format(*reach, len(ours)), f"mean ARI ≥ {ENOUGH} at more values"
-    return claims + [Claim(sentence, words, bool(reach[0] > reach[1]), "", rule=rule)]
+    words = "{} and {} of {} values".format(*reach, len(ours))
+    return [*claims, judged_here("n20-sweep/more", words, reach[0] > reach[1], name=name)]
 
 
 def rounding_claims(summary):
@@ -113,19 +109,11 @@ def rounding_claims(summary):
         for name in ("AddS-3", "MulK-3")
     }
     words = ", ".join(f"{m} at most {gap.max():.3f} (a = {gap.idxmax():g})" for m, gap in apart.items())
+    words = f"mean ARI apart: {words}; {rounded:.0%} of the solutions had to be rounded"
     told = summary.loc[(summary["rounded"] > 0) & (summary["ari"] >= 0.1), "method"]
     both = all(told.str.startswith(name).any() for name in apart)
-    return [
-        Claim(
-            "Alternative approaches, such as spectral clustering, lead to similar performances",
-            f"mean ARI apart: {words}; {rounded:.0%} of the solutions had to be rounded",
-            all(gap.max() <= NEAR for gap in apart.values()),
-            "section 5",
-            rule=f"for AddS-3 and MulK-3, mean ARI at most {NEAR} apart at every a; each has a rounded one ≥ 0.1",
-            quoted=True,
-            aside="" if both else BY_CONSTRUCTION,
-        )
-    ]
+    are_near = all(gap.max() <= NEAR for gap in apart.values())
+    return [judged_here("n20-sweep/rounding", words, are_near, "" if both else BY_CONSTRUCTION)]
 
 
 for _name, (_title, _, _) in SWEEPS.items():

@@ -4,7 +4,7 @@ import numpy as np
 
 from comparison_hc.reproduce.n20_theory import FAMILIES, clusters_grid, family_grid, saturation_grid, theorem_grid
 
-from .claims import Claim
+from .claims import judged
 
 _COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#000000")
 
@@ -189,12 +189,6 @@ def theorem_exponents(summary):
     return DataFrame(rows)
 
 
-_SUFFICIENT = (
-    "given a sufficient number of comparisons, one can exactly recover the planted clusters using SDP-λ "
-    "with an appropriate choice of λ"
-)
-
-
 def theorem_claims(summary):
     "The sentences about Theorem 1, with verdicts."
     c, exponents = theorem_constants(summary), theorem_exponents(summary)
@@ -202,23 +196,11 @@ def theorem_claims(summary):
     shares = f"share proved at the largest |T| of every curve: at least {last:.2f}"
     if not np.isinf(c["c2"]):
         shares += f"; c₂ = {c['c2']:g} is enough everywhere"
-    low, high = exponents["half_points"].min(), exponents["half_points"].max()
+    needed, threshold = exponents["half_points"], exponents["threshold"]
+    words = f"exponents of n: {needed.min():.2f} to {needed.max():.2f} for half points, {threshold.min():.2f} for this"
     return [
-        Claim(
-            _SUFFICIENT,
-            shares,
-            last >= 0.95,
-            "section 4, after theorem 1",
-            rule="share proved at least 0.95 at the largest |T| of every curve",
-            quoted=True,
-        ),
-        Claim(
-            "n³(ln n)²/(ε δ n_min)² grows with n at least as fast as the number that is needed.",
-            f"exponents of n: {low:.2f} to {high:.2f} for half points, {exponents['threshold'].min():.2f} for this",
-            bool((exponents["half_points"] <= exponents["threshold"]).all()),
-            "theorem 1",
-            rule="for every k, ε, δ: |T| of half points has the smaller exponent, from the smallest n to the largest",
-        ),
+        judged("n20-theorem1/sufficient", shares, last >= 0.95),
+        judged("n20-theorem1/grows", words, (needed <= threshold).all()),
     ]
 
 
@@ -242,15 +224,7 @@ def clusters_claims(summary):
     low, high = limits["half_scaled"].min(), limits["half_scaled"].max()
     half = f"half of the instances proved at k = {low:.2f} to {high:.2f} √(n/ln n)"
     factors = f"a factor {scaled:.2f}, while k itself grows by a factor {plain:.2f}"
-    return [
-        Claim(
-            "The condition on δ is equivalent to a requirement of k = O(√(n/ln n)).",
-            f"δ = {limits['delta'].iloc[0]:g}: {half}, {factors}",
-            bool(scaled <= 1.25),
-            "remark 3",
-            rule="at the largest δ half points in units of √(n/ln n) differ by a factor of at most 1.25",
-        )
-    ]
+    return [judged("n20-remark3/clusters", f"δ = {limits['delta'].iloc[0]:g}: {half}, {factors}", scaled <= 1.25)]
 
 
 def saturation_claims(summary):
@@ -262,16 +236,7 @@ def saturation_claims(summary):
         f"from |T| = 4 n²/ε² to all triplets: share recovered rises by at most {change.max():.2f} "
         f"(ε = {epsilon:g}, δ = {delta:g}), noise falls by a factor of at most {quieter:.2f}"
     )
-    return [
-        Claim(
-            "beyond a quadratic number of comparisons, no new information is gained by observing more comparisons",
-            measured,
-            bool(change.max() <= 0.2 and quieter <= 1.5),
-            "remark 5",
-            rule="from 4 n²/ε² to all, where that is twice as many: rise at most 0.2, factor at most 1.5",
-            quoted=True,
-        )
-    ]
+    return [judged("n20-remark5/saturates", measured, change.max() <= 0.2 and quieter <= 1.5)]
 
 
 def saturation_pairs(summary, load=4):
@@ -293,24 +258,11 @@ def family_claims(summary):
     own = summary[summary["method"] == "similarities"].groupby("family")["recovered"].mean()
     ranges = adds.groupby("exponent")["recovered"].agg(lambda shares: shares.max() - shares.min())
     proved = f"at |T| = n (ln n)^{largest:g} proved in at least {least:.2f} of the instances of every family"
+    proved += f"; on the similarities themselves {own.min():.2f} ({own.idxmin()})"
+    difference = f"largest difference between families at one |T|: {ranges.max():.2f} (a = {ranges.idxmax():g})"
     return [
-        Claim(
-            "Theorem 1 then guarantees, for any non-parametric and continuous Fin and Fout, "
-            "exact recovery of the planted clusters",
-            f"{proved}; on the similarities themselves {own.min():.2f} ({own.idxmin()})",
-            bool(least >= 0.9),
-            "remark 6",
-            rule="at the largest |T| proved in at least 0.9 of the instances of every family",
-            quoted=True,
-        ),
-        Claim(
-            "the distributions affect the performances, which is not evident from Theorem 1",
-            f"largest difference between families at one |T|: {ranges.max():.2f} (a = {ranges.idxmax():g})",
-            bool(ranges.max() >= 0.3),
-            "section 5",
-            rule="shares proved for one δ and one |T| differ by at least 0.3 between two families",
-            quoted=True,
-        ),
+        judged("n20-remark6/any", proved, least >= 0.9),
+        judged("n20-remark6/affect", difference, ranges.max() >= 0.3),
     ]
 
 

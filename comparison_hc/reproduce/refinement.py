@@ -15,7 +15,7 @@ from ..hierarchical.spr import SPRTree, TripletSPR
 from ..hierarchical.triplets import triplet_average_linkage
 from ..metrics import agreement, average_ari
 from ..oracles import sample_quadruplets, sample_triplets
-from .claims import Claim
+from .claims import judged
 from .experiments import parameter_grid
 
 
@@ -58,53 +58,21 @@ def refinement_claims(kept):
     least = clear.loc[units[clear.index].idxmin()]
     largest = cells.loc[cells["mean"].idxmax()]
     faint = cells[(cells["ratio"] == cells["ratio"].min()) & (cells["p"] == cells["p"].min())]
+    faint_words = "; ".join(_words(row) for _, row in faint.iterrows())
     starts = kept.pivot_table(["before", "after"], ["ratio", "p"], "start")
     apart = {when: (starts[when]["3–AL"] - starts[when]["4–AL"]).abs() for when in ("before", "after")}
     closer = apart["before"] - apart["after"]
-    middle = cells.groupby("p")["mean"].mean()
+    distances = f"mean distance {apart['before'].mean():.3f} before, {apart['after'].mean():.3f} after"
+    are_closer = closer.mean() > 2 * closer.std() / np.sqrt(len(closer))
+    by_p = cells.groupby("p")["mean"].mean()
+    gains = ", ".join(f"{mean:+.2f} at p = {p:g}" for p, mean in by_p.items())
     return [
-        Claim(
-            "Refinement never makes the tree worse.",
-            _words(worst),
-            bool((units >= -2).all()),
-            "ours",
-            rule="mean change ≥ −2 standard errors in every cell",
-        ),
-        Claim(
-            "From δ/σ = 1 on, every start gains, at every p.",
-            _words(least),
-            bool((units[clear.index] > 2).all()),
-            "ours",
-            rule="mean change > 2 standard errors in every such cell",
-        ),
-        Claim(
-            "In some cell the mean gain exceeds 0.2.",
-            _words(largest),
-            largest["mean"] - 2 * largest["error"] > 0.2,
-            "ours",
-            rule="largest mean change less 2 standard errors > 0.2",
-        ),
-        Claim(
-            "With the smallest δ/σ and the fewest answers there is no gain.",
-            "; ".join(_words(row) for _, row in faint.iterrows()),
-            bool((faint["mean"] <= 2 * faint["error"]).all()),
-            "ours",
-            rule="mean change ≤ 2 standard errors there",
-        ),
-        Claim(
-            "Refined, the two starts differ less than before.",
-            f"mean distance {apart['before'].mean():.3f} before, {apart['after'].mean():.3f} after",
-            closer.mean() > 2 * closer.std() / np.sqrt(len(closer)),
-            "ours",
-            rule="distance before less after > 2 standard errors, over the cells",
-        ),
-        Claim(
-            "Most is gained neither with the fewest nor with the most answers.",
-            ", ".join(f"{mean:+.2f} at p = {p:g}" for p, mean in middle.items()),
-            middle.idxmax() not in (middle.index[0], middle.index[-1]),
-            "ours",
-            rule="largest mean change at a p between",
-        ),
+        judged("refinement/never-worse", _words(worst), (units >= -2).all()),
+        judged("refinement/gains", _words(least), (units[clear.index] > 2).all()),
+        judged("refinement/large-gain", _words(largest), largest["mean"] - 2 * largest["error"] > 0.2),
+        judged("refinement/faint", faint_words, (faint["mean"] <= 2 * faint["error"]).all()),
+        judged("refinement/starts", distances, are_closer),
+        judged("refinement/middle", gains, by_p.idxmax() not in (by_p.index[0], by_p.index[-1])),
     ]
 
 
@@ -186,33 +154,13 @@ def longer_claims(kept):
     last = changes[changes["rounds"] == changes["rounds"].max()]
     by = last.groupby(["answers", "what"])["change"].agg(mean="mean", error=lambda d: d.std() / np.sqrt(len(d)))
     few, many = min(kept["answers"]), max(kept["answers"])
-
-    def said(answers, what):
-        return f"{by.loc[(answers, what), 'mean']:+.1f} ({by.loc[(answers, what), 'error']:.1f}) points"
-
-    few_known, few_new, many_new = by.loc[(few, "known")], by.loc[(few, "new")], by.loc[(many, "new")]
+    cells = [tuple(by.loc[cell]) for cell in ((few, "known"), (few, "new"), (many, "new"))]
+    words = [f"{mean:+.1f} ({error:.1f}) points" for mean, error in cells]
+    (known, known_error), (new, new_error), (late, late_error) = cells
     return [
-        Claim(
-            "With the fewest answers, going on agrees with more of the answers that are known.",
-            said(few, "known"),
-            bool(few_known["mean"] > 2 * few_known["error"]),
-            "ours",
-            rule="mean change > 2 standard errors",
-        ),
-        Claim(
-            "With the fewest answers, going on agrees with fewer new answers.",
-            said(few, "new"),
-            bool(few_new["mean"] < -2 * few_new["error"]),
-            "ours",
-            rule="mean change < −2 standard errors",
-        ),
-        Claim(
-            "With the most answers, it changes the agreement with new answers by less than one point.",
-            said(many, "new"),
-            bool(abs(many_new["mean"]) + 2 * many_new["error"] < 1),
-            "ours",
-            rule="mean change with 2 standard errors on either side within 1 point",
-        ),
+        judged("longer/few-known", words[0], known > 2 * known_error),
+        judged("longer/few-new", words[1], new < -2 * new_error),
+        judged("longer/many-new", words[2], abs(late) + 2 * late_error < 1),
     ]
 
 
