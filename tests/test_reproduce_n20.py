@@ -146,7 +146,7 @@ def test_the_plane_is_the_unit_square_of_all_digits():
 def made_up(curves, over="a", **more):
     "A summary with these mean ARIs: {method: {value: ari}}."
     rows = [
-        {over: x, "method": m, "ari": y, "exact": float(y == 1), "n": 1000, **more}
+        {"n": 1000, over: x, "method": m, "ari": y, "exact": float(y == 1), **more}
         for m, curve in curves.items()
         for x, y in curve.items()
     ]
@@ -321,7 +321,7 @@ def test_runs_fit_the_engine():
 
 
 def test_what_sigma_does_and_what_is_not_rounded_or_not_found_is_by_construction():
-    (claim,) = n20_sweeps.sweep_claims(sweep("sigma", {0.1: 0.5, 0.2: 0.5}, {0.1: 0.1, 0.2: 0.1}), "sigma")
+    (claim,) = n20_sweeps.sweep_claims(sweep("sigma", {0.1: 0.5, 0.2: 0.5}, {0.1: 0.1, 0.2: 0.1}))
     assert claim.word == "by construction" and claim.holds
     nothing = roundings(0.0)
     nothing.loc[nothing["method"].str.startswith("MulK"), "ari"] = 0.05

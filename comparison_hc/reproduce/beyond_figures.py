@@ -1,10 +1,8 @@
 """Our own claims as functions that return verdicts, the charts, and the two experiments by name."""
 
-from comparison_hc.reproduce.beyond import OWN, differences, measured, one_row_a_run
-
 from ..core.charts import mean_layers, scales
+from .beyond import OWN, differences, measured, one_row_a_run
 from .claims import judged
-from .experiments import parameter_grid
 
 
 def _ahead(kept, one, other, where, measure="aari"):
@@ -164,15 +162,3 @@ def _budget_summary(table):
 
 def _noise_summary(table):
     return one_row_a_run(table, ("aari", "excess", "comparisons"))
-
-
-GRIDS = {  # (quick, full)
-    "beyond-triplets": (
-        parameter_grid(factor=[1, 2, 4, 8, 16], n_pure=6, repetition=range(4)),
-        parameter_grid(factor=[1, 2, 4, 8, 16, 32], n_pure=12, repetition=range(20)),
-    ),
-    "beyond-noise": (
-        parameter_grid(epsilon=[0.0, 0.1, 0.2, 0.3, 0.4], n_pure=6, repetition=range(4)),
-        parameter_grid(epsilon=[0.0, 0.1, 0.2, 0.3, 0.4], n_pure=12, repetition=range(20)),
-    ),
-}

@@ -1,6 +1,7 @@
 """What a paper says about its figure, what was measured, and whether it holds; one value for each figure."""
 
 import csv
+import json
 import re
 from dataclasses import KW_ONLY, dataclass
 from functools import cache
@@ -11,7 +12,7 @@ from pathlib import Path
 from ..checks import markdown_table, number_text
 from ..core.io import atomic_write, is_file_name
 from ..core.validation import require
-from .experiments import plain_scalar, run_experiment
+from .experiments import parameter_grid, plain_scalar, run_experiment
 
 HOLDS, FAILS, BY_CONSTRUCTION, NOT_COMPARABLE = "holds", "does not hold", "by construction", "not comparable"
 VERDICTS = (HOLDS, FAILS, BY_CONSTRUCTION, NOT_COMPARABLE)
@@ -61,7 +62,7 @@ class Claim:
 @cache
 def _claim_texts():
     "{name: row} of `claims.csv`."
-    return {row["claim"]: row for row in _rows_of("claims.csv")}
+    return {row["claim"]: row for row in csv.DictReader(_text_of("claims.csv").splitlines())}
 
 
 def judged(name, measured, holds, aside=None, /, **texts):
@@ -184,22 +185,29 @@ def register_reproduction(*about, **more):
     return reproduction
 
 
-def _rows_of(file):
-    "The rows of a table of this package."
-    return csv.DictReader(files("comparison_hc.reproduce").joinpath(file).read_text(encoding="utf-8").splitlines())
+def _text_of(file):
+    "A text of this package."
+    return files("comparison_hc.reproduce").joinpath(file).read_text(encoding="utf-8")
 
 
 def find_reproductions():
-    "All reproductions: those of `figures.csv`, whose module with the chart has the grids, and what is registered."
-    for row in _rows_of("figures.csv"):
+    "All reproductions: those of `figures.csv`, and what is registered."
+    grids = json.loads(_text_of("grids.json")) | _named("n20_theory.GRIDS")
+    for row in csv.DictReader(_text_of("figures.csv").splitlines()):
         if row["name"] not in _reproductions:
             of = {part: _named(row[part]) for part in ("function", "summarise", "chart", "claims")}
-            grids = _named(row["chart"].partition(".")[0] + ".GRIDS")[row["name"]]
+            quick, full = (_grid_of(grids[row["name"] + kind]) for kind in ("-quick", ""))
             of |= dict(paired=tuple(row["paired"].split()), version=int(row["version"]))
             about = {name: row[name] for name in ("name", "title", "paper", "figure")}
-            register_reproduction(**about, quick_grid=grids[0], full_grid=grids[1], **of)
-    import_module("comparison_hc.reproduce.n20_sweeps")
+            register_reproduction(**about, quick_grid=quick, full_grid=full, **of)
     return dict(sorted(_reproductions.items()))
+
+
+def _grid_of(parts):
+    "All runs of the parts of a grid, in which the repetitions and the instances are numbers of them."
+    counted = {"repetition", "instance"}
+    parts = [{name: range(value) if name in counted else value for name, value in part.items()} for part in parts]
+    return [run for part in parts for run in parameter_grid(**part)]
 
 
 def _named(place):

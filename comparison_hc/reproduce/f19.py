@@ -1,4 +1,4 @@
-"""Eight methods on one planted instance, at the price of one sample; the grid, and what is kept."""
+"""Eight methods on one planted instance, at the price of one sample, and what is kept."""
 
 import numpy as np
 
@@ -10,7 +10,6 @@ from ..hierarchical.kernel import kernel_average_linkage
 from ..hierarchical.planted import planted_hierarchy
 from ..metrics import average_ari
 from ..oracles import sample_quadruplets
-from .experiments import parameter_grid
 from .readings import mean_table
 from .simulation import GROUP_SIZES, MU, SIGMA, active_tree, passive_tree, pure_groups
 
@@ -62,20 +61,6 @@ def planted_run(delta, p, n_pure, repetition, rng):
         tree, comparisons = found[name]
         rows.append({"method": name, "comparisons": comparisons, "aari": average_ari(planted.levels, tree)})
     return rows
-
-
-DELTAS = [round(0.02 * step, 2) for step in range(1, 11)]
-PROPORTIONS = [round(0.01 * step, 2) for step in range(1, 11)] + [1.0]
-
-
-def planted_grid(proportions, quick=True):
-    "The runs of figures 2 and S.1."
-    return parameter_grid(
-        p=proportions,
-        delta=DELTAS[1::2] if quick else DELTAS,
-        n_pure=8 if quick else 30,
-        repetition=range(5 if quick else 10),
-    )
 
 
 def planted_summary(table):

@@ -14,12 +14,10 @@ from ..hierarchical.average import quadruplet_average_linkage
 from ..hierarchical.kernel import kernel_average_linkage
 from ..metrics import adjusted_rand_index, dasgupta_cost, triplet_agreement
 from ..oracles import sample_quadruplets, sample_triplets
-from .experiments import parameter_grid
 from .f19 import both_kernels
 from .readings import mean_table
 
-PROPORTIONS = [round(0.01 * step, 2) for step in range(1, 11)]
-DIMENSIONS = [2, 5, 10]
+
 OURS = ("4K–AL", "4K–AL, self-pairs", "4–AL")
 EMBEDDED = ("t-STE–AL", "FORTE–AL")
 REFERENCES = ("AL, similarities known", "random tree")
@@ -85,16 +83,6 @@ def dataset_run(dataset, p, repetition, dimension, rng):
         }
         for name, tree in trees.items()
     ]
-
-
-def data_grid(datasets, dimensions, quick=True):
-    "The runs of figures 3 and S.2 to S.4."
-    return parameter_grid(
-        dataset=list(datasets),
-        p=[0.01, 0.02, 0.04] if quick else PROPORTIONS,
-        repetition=range(2 if quick else 10),
-        dimension=[0, *dimensions],
-    )
 
 
 def data_summary(table):

@@ -2,13 +2,11 @@
 
 import numpy as np
 
-from comparison_hc.reproduce.f19_data import DIMENSIONS, EMBEDDED, OURS, REFERENCES, car_trees, data_grid
-
 from ..core.charts import mean_layers, scales
 from ..core.validation import require
 from ..datasets import load_dataset
 from .claims import judged
-from .experiments import parameter_grid
+from .f19_data import EMBEDDED, OURS, REFERENCES, car_trees
 from .readings import which_setting
 
 _LOOKS = {
@@ -265,13 +263,3 @@ def car_figure(summary):
     trees = car_picture(four, pictures=load_dataset("car").images is not None)
     both = alt.vconcat(car_chart(summary), _bare(trees), config=trees.config)
     return both.resolve_scale(color="independent", shape="independent")
-
-
-_COSTS = {  # data sets and dimensions of the figures of costs
-    "f19-fig3": (["zoo", "glass", "newsgroups"], [2]),
-    "f19-figS2": (["zoo"], DIMENSIONS),
-    "f19-figS3": (["glass"], DIMENSIONS),
-    "f19-figS4": (["newsgroups"], DIMENSIONS),
-}
-GRIDS = {name: (data_grid(*what), data_grid(*what, quick=False)) for name, what in _COSTS.items()}
-GRIDS["f19-car"] = tuple(parameter_grid(dimension=[0, *DIMENSIONS], repetition=range(times)) for times in (2, 10))

@@ -4,7 +4,7 @@ from itertools import groupby
 
 from ..core.charts import mean_layers, scales
 from .claims import judged
-from .f19 import DASHED, PROPORTIONS, SHAPES, planted_grid, planted_methods
+from .f19 import DASHED, SHAPES, planted_methods
 from .readings import first_from, gap_and_error, which_setting
 
 _COLOURS = ("#000000", "#999999", "#0072B2", "#56B4E9", "#009E73", "#E69F00", "#CC79A7", "#D55E00")
@@ -195,9 +195,3 @@ def figure_2_claims(summary):
 def figure_s1_claims(summary):
     "The sentences of appendix B.1 about figure S.1, with verdicts."
     return _all_claims(summary, "appendix B.1", ("4–AL–I3", "4–AL–I5"))
-
-
-GRIDS = {  # (quick, the paper's)
-    name: (planted_grid(proportions), planted_grid(proportions, quick=False))
-    for name, proportions in (("f19-fig2", [0.01, 0.1, 1.0]), ("f19-figS1", PROPORTIONS))
-}

@@ -9,7 +9,6 @@ from ..link.execution import piecewise_loss
 from ..link.learning import average_loss
 from ..link.losses import PiecewiseLoss, widest_interval
 from ..metrics import pruning_loss
-from .experiments import parameter_grid
 from .l20_tasks import linkage_task
 from .simulation import MIXES
 
@@ -207,25 +206,3 @@ def loss_summary(table):
             sizes = dict(instances=len(group), n=group["n"].mean(), pieces=group["pieces"].mean())
             rows += [{**what, "family": family, **sizes, **row} for row in _summary_rows(curves[family], base)]
     return DataFrame(rows)
-
-
-def figure_2_grid(quick=True):
-    "The tasks of figure 2."
-    quick_sizes = [("rings and disks", 100, 20), ("MNIST", 20, 60), ("CIFAR-10", 20, 60), ("Omniglot", 10, 30)]
-    full_sizes = [("rings and disks", 100, 1000), ("MNIST", 200, 1000), ("CIFAR-10", 50, 1000), ("Omniglot", 20, 1000)]
-    runs = []
-    for dataset, per_class, instances in quick_sizes if quick else full_sizes:
-        runs += parameter_grid(dataset=dataset, per_class=per_class, instance=range(instances))
-    return runs
-
-
-def figure_3_grid(quick=True):
-    "The tasks of figure 3."
-    per_class, instances = (10, 40) if quick else (20, 4000)
-    return parameter_grid(per_class=per_class, instance=range(instances))
-
-
-def flat_cut_grid(quick=True):
-    "The tasks that are judged in two ways."
-    per_class, instances = (5, 12) if quick else (10, 200)
-    return parameter_grid(per_class=per_class, instance=range(instances))

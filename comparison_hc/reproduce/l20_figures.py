@@ -1,10 +1,9 @@
-"""The chart of averaged losses, each sentence of section 4 as a function, and the three experiments by name."""
+"""The chart of averaged losses, and each sentence of section 4 as a function."""
 
 import numpy as np
 
-from comparison_hc.reproduce.l20 import N_VALUES, figure_2_grid, figure_3_grid, flat_cut_grid
-
 from .claims import NOT_COMPARABLE, judged
+from .l20 import N_VALUES
 
 PAPER_ALPHA = {"MNIST": 0.874, "CIFAR-10": 0.98, "rings and disks": 0.179, "Omniglot": 0.931}  # single–complete
 COLOURS = {"single–complete": "#0072B2", "average–complete": "#D55E00", "strokes–network": "#009E73"}
@@ -227,10 +226,3 @@ def flat_cut_claims(summary):
         judged("l20/flat-mix", words, flat["gain"] > 2 * flat["gain_se"]),
         judged("l20/flat-less", both, pruned["gain"] - flat["gain"] > apart),
     ]
-
-
-GRIDS = {  # (quick, full)
-    "l20-fig2": (figure_2_grid(), figure_2_grid(False)),
-    "l20-fig3": (figure_3_grid(), figure_3_grid(False)),
-    "l20-flat": (flat_cut_grid(), flat_cut_grid(False)),
-}

@@ -1,4 +1,4 @@
-"""One planted run, one run on digits, one on cars and one on food; their grids, and what is kept of them."""
+"""One planted run, one run on digits, one on cars and one on food, and what is kept of them."""
 
 from functools import cache
 
@@ -11,7 +11,6 @@ from ..evaluation.embedding import t_ste
 from ..flat.planted import n_comparisons, planted_partition, sample_comparisons
 from ..flat.similarity import adds3, mulk3
 from ..metrics import adjusted_rand_index
-from .experiments import parameter_grid
 from .readings import mean_table
 from .simulation import FAMILIES, SIMILARITIES, equal_sizes, sdp_labels, spur_watched, watched
 
@@ -183,23 +182,6 @@ def food_partition(rng=0):
     found, _ = spur_watched(adds3(rows, 100), len(rows), as_rng(rng))
     dishes = DataFrame({"dish": load_dataset("food").objects, "cluster": found.labels + 1})
     return dishes.sort_values(["cluster", "dish"], ignore_index=True)
-
-
-def figure_1_grid(quick=True, **vary):
-    "The runs of one part of figure 1."
-    default = dict(kind="triplets", family="normal", delta=0.5, epsilon=0.75, a=4, n=100 if quick else 1000, k=4)
-    return parameter_grid(**{**default, **vary}, repetition=range(2 if quick else 10))
-
-
-def figure_2_grid(dataset, quick=True):
-    "The runs of figure 2a or 2b."
-    sizes = {"1 vs. 7": (120, 2163), "10 digits": (200, 2000)}
-    return parameter_grid(
-        dataset=dataset,
-        n=sizes[dataset][not quick],
-        a=[2, 3, 4] if quick else [2, 2.5, 3, 3.5, 4],
-        repetition=range(2 if quick else 10),
-    )
 
 
 def ari_summary(table):

@@ -1,11 +1,9 @@
-"""Charts for curves, for pairs of distributions and for agreements; and seven figures by name."""
-
-from comparison_hc.reproduce.n20 import OUTLIERS, figure_1_grid, figure_2_grid, food_partition
+"""Charts for curves, for pairs of distributions and for agreements; the headers of figures."""
 
 from ..core.charts import mean_layers, scales
-from .experiments import parameter_grid
+from .n20 import food_partition
 from .readings import which_setting
-from .simulation import FAMILIES, MAX_ITER, TOL
+from .simulation import MAX_ITER, TOL
 
 
 def describe_ari(summary):
@@ -162,21 +160,3 @@ def food_figure(summary):
     return alt.vconcat(
         agreement_chart(summary), text.facet(alt.Facet("panel:N", title=None), columns=min(clusters, 3))
     ).resolve_scale(color="independent")
-
-
-_VARIED = {  # what differs along a part of figure 1, quick and in the paper
-    "n20-fig1a": [
-        dict(kind=["triplets", "quadruplets"], a=[1, 2, 3, 4, 5, 6]),
-        dict(kind=["triplets", "quadruplets"], a=[1 + half / 2 for half in range(11)]),
-    ],
-    "n20-fig1b": [
-        dict(epsilon=[0.1, 0.25, 0.5, 0.75, 0.9, 1.0]),
-        dict(epsilon=[round(step / 20, 2) for step in range(1, 21)]),
-    ],
-    "n20-fig1c": 2 * [dict(family=list(FAMILIES)[1:], a=[3, 4])],
-}
-GRIDS = {name: (figure_1_grid(**few), figure_1_grid(False, **many)) for name, (few, many) in _VARIED.items()}
-for _name, _digits in (("n20-fig2a", "1 vs. 7"), ("n20-fig2b", "10 digits")):
-    GRIDS[_name] = figure_2_grid(_digits), figure_2_grid(_digits, False)
-GRIDS["n20-fig2c"] = tuple(parameter_grid(outliers=list(OUTLIERS), repetition=range(times)) for times in (2, 10))
-GRIDS["n20-food"] = tuple(parameter_grid(answers=["unique", "all"], repetition=range(times)) for times in (2, 10))

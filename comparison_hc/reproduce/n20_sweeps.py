@@ -1,6 +1,4 @@
-"""Sizes, numbers of clusters, δ and σ, two ways to round a solution: runs, sentences, five experiments."""
-
-from functools import partial
+"""Sizes, numbers of clusters, δ and σ, two ways to round a solution: runs, charts, sentences."""
 
 from ..comparisons import n_triplet_questions
 from ..core.validation import as_rng
@@ -9,10 +7,9 @@ from ..flat.planted import gaussians, planted_partition, sample_comparisons
 from ..flat.similarity import adds3, mulk3
 from ..flat.spur_search import round_solution
 from ..metrics import adjusted_rand_index
-from .claims import BY_CONSTRUCTION, judged, register_reproduction
-from .experiments import parameter_grid
+from .claims import BY_CONSTRUCTION, judged
 from .n20 import ari_summary, how_many, planted_methods
-from .n20_claims import ENOUGH, NEAR, judged_here
+from .n20_claims import ENOUGH, NEAR, _curve, judged_here
 from .n20_figures import ari_chart
 from .readings import gap_and_error
 from .simulation import MAX_ITER, TOL, equal_sizes
@@ -47,26 +44,7 @@ def rounding_run(n, k, delta, epsilon, a, repetition, rng):
     return rows
 
 
-SWEEPS = {  # parameter: (title of its axis, quick values, full values)
-    "n": ("n, objects", [40, 60, 80], [100, 200, 400, 600, 800, 1000]),
-    "k": ("k, clusters", [2, 3, 4, 6], [2, 4, 8, 16]),
-    "delta": ("δ", [0.3, 0.5, 0.7, 0.9], [0.1, 0.2, 0.3, 0.5, 0.7]),
-    "sigma": ("σ", [0.05, 0.2], [0.1, 0.4]),
-}
-
-
-def sweep_grid(name, quick=True):
-    "The runs of one sweep: all parameters but one at the paper's defaults."
-    default = dict(n=60 if quick else 1000, k=3 if quick else 4, delta=0.5, sigma=0.1, epsilon=0.75, a=4)
-    values = SWEEPS[name][1 if quick else 2]
-    return parameter_grid(**{**default, name: values}, repetition=range(2 if quick else 10))
-
-
-def rounding_grid(quick=True):
-    "The runs for the two roundings."
-    a = [2, 3, 4, 5] if quick else [2, 2.5, 3, 4]
-    common = dict(n=60 if quick else 1000, k=3 if quick else 4, delta=0.5, epsilon=0.75, a=a)
-    return parameter_grid(**common, repetition=range(2 if quick else 10))
+SWEEPS = {"n": "n, objects", "k": "k, clusters", "delta": "δ", "sigma": "σ"}  # parameters and titles of their axes
 
 
 def rounding_summary(table):
@@ -75,15 +53,21 @@ def rounding_summary(table):
     return ari_summary(table).join(rounded, on=["a", "method"])
 
 
-def _curves(summary, over):
-    "Mean ARI of AddS-3 and of MulK-3, and their rows, by the parameter."
-    rows = {m: summary[summary["method"] == m].sort_values(over).set_index(over) for m in ("AddS-3", "MulK-3")}
-    return rows["AddS-3"], rows["MulK-3"]
+def _varied(summary):
+    "The parameter of a sweep."
+    return next(name for name in SWEEPS if name in summary and summary[name].nunique() > 1)
 
 
-def sweep_claims(summary, over):
+def sweep_chart(summary):
+    "Mean ARI against the parameter of a sweep."
+    over = _varied(summary)
+    return ari_chart(summary, over, SWEEPS[over])
+
+
+def sweep_claims(summary):
     "What one would expect of a sweep after figures 1a to 1c, with verdicts."
-    ours, theirs = _curves(summary, over)
+    over = _varied(summary)
+    ours, theirs = (_curve(summary, method, over) for method in ("AddS-3", "MulK-3"))
     best = f"lowest mean ARI {ours['ari'].min():.3f} ({over} = {ours['ari'].idxmin():g})"
     if over == "sigma":
         apart = ours["ari"].max() - ours["ari"].min()
@@ -114,32 +98,3 @@ def rounding_claims(summary):
     both = all(told.str.startswith(name).any() for name in apart)
     are_near = all(gap.max() <= NEAR for gap in apart.values())
     return [judged_here("n20-sweep/rounding", words, are_near, "" if both else BY_CONSTRUCTION)]
-
-
-for _name, (_title, _, _) in SWEEPS.items():
-    register_reproduction(
-        f"n20-sweep-{_name}",
-        f"ARI on planted clusters against {_title}",
-        sweep_run,
-        sweep_grid(_name),
-        sweep_grid(_name, False),
-        ari_summary,
-        partial(ari_chart, over=_name, title=_title),
-        paper="N20",
-        figure="Appendix E",
-        claims=partial(sweep_claims, over=_name),
-        paired=("sigma", "delta"),
-    )
-register_reproduction(
-    "n20-rounding",
-    "ARI of solutions rounded by k-means and by spectral clustering",
-    rounding_run,
-    rounding_grid(),
-    rounding_grid(False),
-    rounding_summary,
-    ari_chart,
-    paper="N20",
-    figure="Appendix E",
-    claims=rounding_claims,
-    paired=("a",),
-)

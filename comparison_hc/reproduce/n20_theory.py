@@ -1,5 +1,6 @@
 """What is proved about one instance, four experiments with their grids, and the shares that are kept."""
 
+from itertools import product
 from math import log, pi, sqrt, tan
 
 import numpy as np
@@ -11,7 +12,6 @@ from ..metrics import adjusted_rand_index
 from ..theory.n20_model import expected_blocks, n_questions
 from ..theory.n20_noise import mean_given_similarities, theorem_conditions, theorem_interval
 from ..theory.n20_sdp import necessary_interval, printed_interval, rank_one_slack
-from .experiments import parameter_grid
 
 
 def spectral_guess(S, k, rng):
@@ -52,15 +52,13 @@ SETTINGS = ((2, 1.0, 0.9), (2, 0.5, 0.9), (2, 1.0, 0.6), (4, 1.0, 0.9))  # k, ε
 MULTIPLES = (0.05, 0.1, 0.16, 0.25, 0.4, 0.63, 1.0)
 
 
-def theorem_grid(sizes, repetitions, settings=SETTINGS):
-    "The runs for Theorem 1."
+def theorem_grid(sizes, repetitions):
+    "The runs for Theorem 1, as far as there are so many triplets."
     grid = []
-    for k, epsilon, delta in settings:
-        every = dict(n=sizes, k=k, epsilon=epsilon, delta=delta, multiple=MULTIPLES, repetition=range(repetitions))
-        for run in parameter_grid(**every):
-            threshold = theorem_conditions(run["n"], epsilon, delta, run["n"] // k)[1]
-            if run["multiple"] * threshold <= n_questions(run["n"], "triplets"):
-                grid.append(run)
+    for (k, epsilon, delta), n in product(SETTINGS, sizes):
+        most = n_questions(n, "triplets") / theorem_conditions(n, epsilon, delta, n // k)[1]
+        multiples = [multiple for multiple in MULTIPLES if multiple <= most]
+        grid.append(dict(n=n, k=k, epsilon=epsilon, delta=delta, multiple=multiples, repetition=repetitions))
     return grid
 
 
@@ -92,13 +90,8 @@ def clusters_run(n, k, delta, repetition, rng):
 
 def clusters_grid(sizes, repetitions):
     "The runs for Remark 3: values of k that divide n, up to 3.5 √(n/ln n)."
-    return [
-        run
-        for n in sizes
-        for k in range(2, n // 2)
-        if n % k == 0 and k <= 3.5 * sqrt(n / log(n))
-        for run in parameter_grid(n=n, k=k, delta=(0.5, 0.9), repetition=range(repetitions))
-    ]
+    numbers = {n: [k for k in range(2, n // 2) if n % k == 0 and k <= 3.5 * sqrt(n / log(n))] for n in sizes}
+    return [dict(n=n, k=k, delta=(0.5, 0.9), repetition=repetitions) for n, k in numbers.items()]
 
 
 def clusters_summary(table):
@@ -123,7 +116,7 @@ def saturation_grid(n, repetitions):
     for epsilon in (0.25, 0.5, 1.0):
         most = n_questions(n, "triplets") * epsilon**2 / n**2
         loads = [2.0**e for e in range(-5, 8) if 2.0**e < most / 1.4] + [round(most, 6)]
-        grid += parameter_grid(n=n, epsilon=epsilon, delta=(0.3, 0.4, 0.6), load=loads, repetition=range(repetitions))
+        grid.append(dict(n=n, epsilon=epsilon, delta=(0.3, 0.4, 0.6), load=loads, repetition=repetitions))
     return grid
 
 
@@ -132,37 +125,23 @@ def saturation_summary(table):
     return _shares(table, ["n", "epsilon", "delta", "load"], triplets=("triplets", "mean"), noise=("noise", "mean"))
 
 
+FAMILIES = {  # of δ and of `scipy.stats`
+    "normal": lambda delta, stats: gaussians(delta),
+    "normal, σ_out = 4σ_in": lambda delta, stats: gaussians(delta, 0.1, 0.4),
+    "beta over uniform": lambda delta, stats: uniform_beta(delta),
+    "normal over uniform": lambda delta, stats: uniform_normal(delta),
+    "exponential": lambda delta, stats: (stats.expon(0, (1 + delta) / (1 - delta)), stats.expon(0, 1)),
+    # P(sX > Y) = 1 − 1/(2s) for two Pareto variables of index 1
+    "Pareto": lambda delta, stats: (stats.pareto(1, 0, 1 / (1 - delta)), stats.pareto(1)),
+    "Cauchy": lambda delta, stats: (stats.cauchy(2 * tan(pi * delta / 2), 1), stats.cauchy(0, 1)),
+}
+
+
 def distribution_pair(family, delta):
     "Two distributions with this δ."
-    from scipy.stats import cauchy, expon, pareto
+    from scipy import stats
 
-    ratio = (1 + delta) / (1 - delta)
-    pairs = {
-        "normal": lambda: gaussians(delta),
-        "normal, σ_out = 4σ_in": lambda: gaussians(delta, 0.1, 0.4),
-        "beta over uniform": lambda: uniform_beta(delta),
-        "normal over uniform": lambda: uniform_normal(delta),
-        "exponential": lambda: (expon(0, ratio), expon(0, 1)),
-        "Pareto": lambda: (pareto(1, 0, ratio_of_pareto(delta)), pareto(1)),
-        "Cauchy": lambda: (cauchy(2 * tan(pi * delta / 2), 1), cauchy(0, 1)),
-    }
-    return pairs[family]()
-
-
-def ratio_of_pareto(delta):
-    "s with P(sX > Y) = 1 − 1/(2s) for two Pareto variables of index 1: s = 1/(1 − δ)."
-    return 1 / (1 - delta)
-
-
-FAMILIES = (
-    "normal",
-    "normal, σ_out = 4σ_in",
-    "beta over uniform",
-    "normal over uniform",
-    "exponential",
-    "Pareto",
-    "Cauchy",
-)
+    return FAMILIES[family](delta, stats)
 
 
 def family_run(family, n, k, delta, epsilon, exponent, repetition, rng):
@@ -177,13 +156,16 @@ def family_run(family, n, k, delta, epsilon, exponent, repetition, rng):
     ]
 
 
-def family_grid(n, exponents, repetitions):
-    "The runs for Remark 6."
-    return parameter_grid(
-        family=FAMILIES, n=n, k=2, delta=0.5, epsilon=0.75, exponent=exponents, repetition=range(repetitions)
-    )
-
-
 def family_summary(table):
     "Shares of every point of `family_run`."
     return _shares(table, ["family", "n", "k", "delta", "epsilon", "exponent", "method"])
+
+
+GRIDS = {  # as in `grids.json`
+    "n20-theorem1-quick": theorem_grid((60, 120), 4),
+    "n20-theorem1": theorem_grid((100, 200, 400), 10),
+    "n20-remark3-quick": clusters_grid((60, 120), 4),
+    "n20-remark3": clusters_grid((60, 120, 240, 480), 10),
+    "n20-remark5-quick": saturation_grid(60, 3),
+    "n20-remark5": saturation_grid(160, 40),
+}

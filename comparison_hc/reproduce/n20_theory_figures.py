@@ -1,10 +1,9 @@
-"""Charts, half points and constants, the sentences with their verdicts, and the four experiments by name."""
+"""Charts, half points and constants, and the sentences with their verdicts."""
 
 import numpy as np
 
-from comparison_hc.reproduce.n20_theory import FAMILIES, clusters_grid, family_grid, saturation_grid, theorem_grid
-
 from .claims import judged
+from .n20_theory import FAMILIES
 
 _COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#000000")
 
@@ -264,11 +263,3 @@ def family_claims(summary):
         judged("n20-remark6/any", proved, least >= 0.9),
         judged("n20-remark6/affect", difference, ranges.max() >= 0.3),
     ]
-
-
-GRIDS = {  # (quick, full)
-    "n20-theorem1": (theorem_grid((60, 120), 4), theorem_grid((100, 200, 400), 10)),
-    "n20-remark3": (clusters_grid((60, 120), 4), clusters_grid((60, 120, 240, 480), 10)),
-    "n20-remark5": (saturation_grid(60, 3), saturation_grid(160, 40)),
-    "n20-remark6": (family_grid(80, (3.0, 4.0, 5.0), 4), family_grid(200, (2.0, 2.5, 3.0, 3.5, 4.0, 5.0), 10)),
-}

@@ -16,7 +16,6 @@ from ..hierarchical.triplets import triplet_average_linkage
 from ..metrics import agreement, average_ari
 from ..oracles import sample_quadruplets, sample_triplets
 from .claims import judged
-from .experiments import parameter_grid
 
 
 def refinement_run(ratio, p, n_pure, repetition, rng):
@@ -181,15 +180,3 @@ def longer_chart(kept):
     spread, line = mean_layers(means, x, y, color, None, dict(opacity=0.6), dict(point=True))
     order = [f"{m:,} answers" for m in sorted(set(kept["answers"]))]
     return (line + spread).properties(width=190, height=200).facet(alt.Column("panel:N", title=None, sort=order))
-
-
-GRIDS = {  # (quick, full)
-    "refinement": (
-        parameter_grid(ratio=[0.5, 1.0, 1.5], p=[0.05, 0.3], n_pure=3, repetition=range(4)),
-        parameter_grid(ratio=[0.5, 1.0, 1.5, 2.0], p=[0.02, 0.05, 0.1, 0.3], n_pure=6, repetition=range(20)),
-    ),
-    "refinement-longer": (
-        parameter_grid(answers=[300, 2000], n_pure=3, repetition=range(4)),
-        parameter_grid(answers=[500, 1000, 5000], n_pure=4, repetition=range(20)),
-    ),
-}
