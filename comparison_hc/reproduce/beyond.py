@@ -122,12 +122,13 @@ def wrong_answers_run(epsilon, n_pure, repetition, rng):
     ]
 
 
-def one_row_a_run(table, measures):
-    "Runs side by side."
+def one_row_a_run(table):
+    "Runs side by side, one row per measure."
     if "known" in table:
         table = table.assign(method=table["method"] + " (" + table["known"] + ")")
     own = [name for name in ("factor", "epsilon", "n_pure", "repetition") if name in table]
-    tall = table.melt([*own, "method"], list(measures), "measure")
+    measures = [name for name in ("aari", "lowest", "excess", "comparisons") if name in table]
+    tall = table.melt([*own, "method"], measures, "measure")
     wide = tall.pivot(index=[*own, "measure"], columns="method", values="value")[list(dict.fromkeys(table["method"]))]
     return wide.reset_index().rename_axis(columns=None)
 

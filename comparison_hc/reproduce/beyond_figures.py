@@ -1,7 +1,7 @@
 """Our own claims as functions that return verdicts, the charts, and the two experiments by name."""
 
 from ..core.charts import mean_layers, scales
-from .beyond import OWN, differences, measured, one_row_a_run
+from .beyond import OWN, differences, measured
 from .claims import judged
 
 
@@ -154,11 +154,3 @@ def wrong_answers_chart(kept):
             for title, rows in parts.items()
         ]
     return alt.concat(*panels, columns=3)
-
-
-def _budget_summary(table):
-    return one_row_a_run(table, ("aari", "lowest"))
-
-
-def _noise_summary(table):
-    return one_row_a_run(table, ("aari", "excess", "comparisons"))

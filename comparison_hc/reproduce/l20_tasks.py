@@ -181,19 +181,22 @@ def _draw(labels, classes, per_class, rng):
     return np.concatenate([rng.choice(np.flatnonzero(labels == c), per_class, replace=False) for c in classes])
 
 
-def _rings(per_class, rng):
+def _euclidean(points):
+    "Distances between all points."
     from scipy.spatial.distance import cdist
 
+    return cdist(points, points)
+
+
+def _rings(per_class, rng):
     points, labels = rings_and_disks(4 * per_class, rng)
-    return {"Euclidean": cdist(points, points)}, labels
+    return {"Euclidean": _euclidean(points)}, labels
 
 
 def _mnist(per_class, rng):
-    from scipy.spatial.distance import cdist
-
     mnist = _loaded("mnist")
     chosen = _draw(mnist.labels, rng.choice(10, 5, replace=False), per_class, rng)
-    return {"pixels": cdist(mnist.features[chosen], mnist.features[chosen])}, mnist.labels[chosen]
+    return {"pixels": _euclidean(mnist.features[chosen])}, mnist.labels[chosen]
 
 
 @cache
@@ -203,11 +206,9 @@ def _cifar_features():
 
 
 def _cifar(per_class, rng):
-    from scipy.spatial.distance import cdist
-
     labels = _loaded("cifar10").labels
     chosen = _draw(labels, rng.choice(10, 5, replace=False), per_class, rng)
-    return {"patches": cdist(_cifar_features()[chosen], _cifar_features()[chosen])}, labels[chosen]
+    return {"patches": _euclidean(_cifar_features()[chosen])}, labels[chosen]
 
 
 @cache
@@ -277,10 +278,7 @@ def _five_classes(labels, n, rng):
 
 
 def _pixel_distances(images):
-    from scipy.spatial.distance import cdist
-
-    rows = np.array([np.asarray(image, dtype=float).ravel() for image in images])
-    return cdist(rows, rows)
+    return _euclidean(np.array([np.asarray(image, dtype=float).ravel() for image in images]))
 
 
 def _pictures(name):

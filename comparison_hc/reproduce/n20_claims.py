@@ -35,11 +35,9 @@ def _at(summary, method, x, over="a", name="a"):
     return f"at {name} = {x:g} mean ARI {there['ari']:.3f}, exact in {there['exact']:.0%} of the runs"
 
 
-def _recovers(summary, method, start, over="a", name="a"):
+def _recovers(summary, name, start):
     "From where on, and what is there."
-    if start == float("inf"):
-        return "recovers never"
-    return f"recovers {_from(start, name)} ({_at(summary, method, start, over, name)})"
+    return "recovers never" if start == float("inf") else f"recovers {_from(start)} ({_at(summary, name, start)})"
 
 
 def _better(one, two):

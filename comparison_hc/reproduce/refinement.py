@@ -75,31 +75,30 @@ def refinement_claims(kept):
     ]
 
 
+def _means(tall, keys, value):
+    "Mean of a column, one row per combination of the keys, with two standard errors to both sides."
+    by = tall.groupby(keys)[value]
+    means = by.agg(mean="mean", error=lambda v: 2 * v.std() / np.sqrt(len(v))).reset_index()
+    return means.assign(low=means["mean"] - means["error"], high=means["mean"] + means["error"])
+
+
 def refinement_chart(kept):
     "AARI before and after against p, a panel for every δ/σ."
     import altair as alt
 
     tall = kept.melt(["ratio", "p", "start", "repetition"], ["before", "after"], "refinement", "aari")
-    by = tall.groupby(["ratio", "p", "start", "refinement"])["aari"]
-    means = by.agg(mean="mean", error=lambda a: 2 * a.std() / np.sqrt(len(a))).reset_index()
-    means = means.assign(low=means["mean"] - means["error"], high=means["mean"] + means["error"])
+    means = _means(tall, ["ratio", "p", "start", "refinement"], "aari")
     means = means.assign(panel="δ/σ = " + means["ratio"].map("{:g}".format))
-    x = alt.X(
-        "p:Q",
-        title="p, share of triplets",
-        scale=alt.Scale(type="log", nice=False),
-        axis=alt.Axis(values=sorted(set(means["p"]))),
-    )
+    scale, axis = alt.Scale(type="log", nice=False), alt.Axis(values=sorted(set(means["p"])))
+    x = alt.X("p:Q", title="p, share of triplets", scale=scale, axis=axis)
     color = alt.Color("start:N", title="start", scale=alt.Scale(range=["#D55E00", "#0072B2"]))
     looks = alt.Scale(domain=["before", "after"], range=[[4, 3], [1, 0]])
     title = f"AARI, mean of {kept['repetition'].nunique()}"
     y = alt.Y("mean:Q", title=title, scale=alt.Scale(domain=[0, 1]))
     dash = alt.StrokeDash("refinement:N", title="refinement", scale=looks, sort=["before", "after"])
-    base = alt.Chart(means).encode(x=x, color=color)
-    spread, line = mean_layers(
-        means, x, y, color, None, dict(opacity=0.6), dict(strokeWidth=1.5), line__strokeDash=dash
-    )
-    point = base.mark_point(filled=True, opacity=1).encode(y=y, detail="refinement:N")
+    marks = dict(spread=dict(opacity=0.6), line=dict(strokeWidth=1.5))
+    spread, line = mean_layers(means, x, y, color, **marks, line__strokeDash=dash)
+    point = alt.Chart(means).mark_point(filled=True, opacity=1).encode(x=x, y=y, color=color, detail="refinement:N")
     layers = line + point + spread.encode(detail="refinement:N")
     return layers.properties(width=150, height=200).facet(alt.Column("panel:N", title=None))
 
@@ -167,9 +166,7 @@ def longer_chart(kept):
     "Change of agreement against rounds, a panel for every number of answers."
     import altair as alt
 
-    by = longer_changes(kept).groupby(["answers", "rounds", "what"])["change"]
-    means = by.agg(mean="mean", error=lambda d: 2 * d.std() / np.sqrt(len(d))).reset_index()
-    means = means.assign(low=means["mean"] - means["error"], high=means["mean"] + means["error"])
+    means = _means(longer_changes(kept), ["answers", "rounds", "what"], "change")
     means["what"] = means["what"].map({"known": "known answers", "new": "new answers"})
     means["panel"] = means["answers"].map("{:,} answers".format)
     colours = alt.Scale(domain=["known answers", "new answers"], range=["#0072B2", "#D55E00"])
@@ -177,6 +174,6 @@ def longer_chart(kept):
     x = alt.X("rounds:Q", title="rounds", scale=look, axis=alt.Axis(values=sorted(set(kept["rounds"]))))
     y = alt.Y("mean:Q", title="change of agreement, points")
     color = alt.Color("what:N", title="agreement with", scale=colours)
-    spread, line = mean_layers(means, x, y, color, None, dict(opacity=0.6), dict(point=True))
+    spread, line = mean_layers(means, x, y, color, spread=dict(opacity=0.6), line=dict(point=True))
     order = [f"{m:,} answers" for m in sorted(set(kept["answers"]))]
     return (line + spread).properties(width=190, height=200).facet(alt.Column("panel:N", title=None, sort=order))
