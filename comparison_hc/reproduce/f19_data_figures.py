@@ -7,7 +7,7 @@ from ..core.validation import require
 from ..datasets import load_dataset
 from .claims import judged
 from .f19_data import EMBEDDED, OURS, REFERENCES, car_trees
-from .readings import which_setting
+from .readings import in_panels, which_setting
 
 _LOOKS = {
     "4K–AL": ("#0072B2", "circle"),
@@ -61,12 +61,7 @@ def data_chart(summary):
         point__size=alt.condition(known, alt.value(0), alt.value(36)),
     )
     free = "independent" if summary["dataset"].nunique() > 1 else "shared"
-    return (
-        alt.layer(*layers, data=data)
-        .properties(width=175, height=200)
-        .facet(alt.Facet("panel:N", sort=list(dict.fromkeys(data["panel"])), title=None), columns=3)
-        .resolve_scale(y=free)
-    )
+    return in_panels(layers, data, 3, width=175, height=200).resolve_scale(y=free)
 
 
 def describe_data_setting(summary, kind):

@@ -5,7 +5,7 @@ from itertools import groupby
 from ..core.charts import mean_layers, scales
 from .claims import judged
 from .f19 import DASHED, SHAPES, planted_methods
-from .readings import first_from, gap_and_error, which_setting
+from .readings import first_from, gap_and_error, in_panels, which_setting
 
 _COLOURS = ("#000000", "#999999", "#0072B2", "#56B4E9", "#009E73", "#E69F00", "#CC79A7", "#D55E00")
 _LOOKS = {
@@ -54,11 +54,10 @@ def planted_chart(summary, columns=3):
         line__strokeWidth=alt.condition(beneath, alt.value(3.5), alt.value(1.3)),
         point__size=alt.condition(beneath, alt.value(80), alt.value(38)),
     )
-    panels = list(dict.fromkeys(data.sort_values("p")["panel"]))
-    size = 210 if len(panels) <= 3 else 180
-    chart = alt.layer(*layers, data=data).properties(width=size, height=size)
-    chart = chart.facet(alt.Facet("panel:N", sort=panels, title=None), columns=columns)
-    return chart if len(panels) % columns == 0 else chart.resolve_axis(x="independent")  # no axis under no panel
+    n_panels = data["panel"].nunique()
+    size = 210 if n_panels <= 3 else 180
+    chart = in_panels(layers, data, columns, width=size, height=size)
+    return chart if n_panels % columns == 0 else chart.resolve_axis(x="independent")  # no axis under no panel
 
 
 def means_chart(summary):

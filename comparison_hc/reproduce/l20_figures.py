@@ -4,6 +4,7 @@ import numpy as np
 
 from .claims import NOT_COMPARABLE, judged
 from .l20 import N_VALUES
+from .readings import in_panels
 
 PAPER_ALPHA = {"MNIST": 0.874, "CIFAR-10": 0.98, "rings and disks": 0.179, "Omniglot": 0.931}  # single–complete
 COLOURS = {"single–complete": "#0072B2", "average–complete": "#D55E00", "strokes–network": "#009E73"}
@@ -31,13 +32,11 @@ def describe_losses(summary):
     return [f"{panel}: {tasks}, n = {n:,.0f} on average" for panel, tasks, n in rows]
 
 
-_FULL = "Full setting: the paper's sizes of tasks; the number of tasks is stated for each kind"
-
-
 def setting_2020_link(summary, kind):
     "The setting of the results, followed by the header of the figure."
-    first = _FULL if kind == "full" else "Quick setting: smaller and fewer tasks than the paper's"
-    return "\n".join([first, *describe_losses(summary)])
+    full = "Full setting: the paper's sizes of tasks; the number of tasks is stated for each kind"
+    quick = "Quick setting: smaller and fewer tasks than the paper's"
+    return "\n".join([full if kind == "full" else quick, *describe_losses(summary)])
 
 
 def loss_chart(summary):
@@ -78,9 +77,7 @@ def loss_chart(summary):
         best.mark_point(filled=True, opacity=1, size=55).encode(x=x, y=y),
         held_out.mark_point(size=70, strokeWidth=1.6, opacity=1).encode(x=x, y=y),
     ]
-    panels = list(dict.fromkeys(data["title"]))
-    chart = alt.layer(*layers, data=data).properties(width=270, height=170)
-    chart = chart.facet(alt.Facet("title:N", sort=panels, title=None), columns=min(2, len(panels)))
+    chart = in_panels(layers, data, min(2, data["title"].nunique()), "title", width=270, height=170)
     return chart.resolve_scale(y="independent").resolve_axis(x="independent")  # no axis under no panel
 
 

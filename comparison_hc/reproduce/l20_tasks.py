@@ -1,6 +1,6 @@
 """Pictures and pen paths become distances; random tasks from rings and disks, digits, photographs, letters."""
 
-from functools import cache, lru_cache
+from functools import cache
 from itertools import combinations_with_replacement
 from typing import NamedTuple
 
@@ -11,49 +11,32 @@ from ..datasets import load_dataset
 from ..link.merge import rings_and_disks
 
 
-class DigitNetwork(NamedTuple):
-    "The weights of a trained perceptron."
-
-    weights: tuple  # of arrays, one a layer
-    biases: tuple  # of arrays, one a layer
-    digits: np.ndarray  # (10,) what the numbers of the last layer are about
-
-    def layers(self, images):
-        "All layers; what is negative is zero, but for the last."
-        values, found = images.reshape(len(images), -1) / 255, []
-        for W, b in zip(self.weights, self.biases):
-            values = values @ W + b
-            if len(found) < len(self.weights) - 1:
-                values = np.maximum(values, 0)
-            found.append(values)
-        return found
-
-    def features(self, images):
-        "The last hidden layer."
-        hidden = self.layers(images)[-2]
-        length = np.linalg.norm(hidden, axis=1, keepdims=True)
-        return hidden / np.where(length > 0, length, 1)
-
-    def named(self, images):
-        "Which digit each picture is said to be."
-        return self.digits[self.layers(images)[-1].argmax(axis=1)]
+def _unit_rows(rows):
+    "Rows of length 1; those of nothing but 0 stay."
+    length = np.linalg.norm(rows, axis=1, keepdims=True)
+    return rows / np.where(length > 0, length, 1)
 
 
 def train_network(images, labels, units=(256, 128), epochs=20):
-    "Train on digits (scikit-learn's `MLPClassifier`, Adam, seed 0, one thread)."
+    "Train on digits (scikit-learn's `MLPClassifier`, Adam, seed 0, one thread), numbered as they come."
     import warnings
 
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.neural_network import MLPClassifier
     from threadpoolctl import threadpool_limits
 
-    codes = check_labels(labels, len(images))  # numbered as they come
-    learner = MLPClassifier(units, max_iter=epochs, random_state=0)
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the epochs are meant
-        learner.fit(np.reshape(images, (len(images), -1)) / 255, codes)
-    digits = np.asarray(labels)[np.unique(codes, return_index=True)[1]]
-    return DigitNetwork(tuple(learner.coefs_), tuple(learner.intercepts_), digits)
+        learner = MLPClassifier(units, max_iter=epochs, random_state=0)
+        return learner.fit(np.reshape(images, (len(images), -1)) / 255, check_labels(labels, len(images)))
+
+
+def hidden_features(network, images):
+    "The last hidden layer of a network, as rows of length 1."
+    values = images.reshape(len(images), -1) / 255
+    for W, b in zip(network.coefs_[:-1], network.intercepts_[:-1]):
+        values = np.maximum(values @ W + b, 0)
+    return _unit_rows(values)
 
 
 _SIDE, _SIZE, _FINE = 20, 28, 4  # a digit's longer side and its picture's, in pixels; parts of a pixel
@@ -144,9 +127,8 @@ def edge_histograms(images, cells, directions=9):
     down, right = np.gradient(images.astype(float), axis=(1, 2))
     place = (np.arctan2(down, right) % np.pi * directions / np.pi).astype(np.int64) % directions
     bins = np.stack([np.where(place == d, np.hypot(down, right), 0) for d in range(directions)], axis=-1)
-    sums = bins.reshape(m, cells, height // cells, cells, width // cells, directions).sum(axis=(2, 4)).reshape(m, -1)
-    length = np.linalg.norm(sums, axis=1, keepdims=True)
-    return sums / np.where(length > 0, length, 1)
+    sums = bins.reshape(m, cells, height // cells, cells, width // cells, directions).sum(axis=(2, 4))
+    return _unit_rows(sums.reshape(m, -1))
 
 
 def stroke_distances(paths):
@@ -173,7 +155,7 @@ def cosine_distances(rows):
     return (D + D.T) / 2
 
 
-_loaded = lru_cache(maxsize=None)(load_dataset)
+_loaded = cache(load_dataset)
 
 
 def _draw(labels, classes, per_class, rng):
@@ -260,7 +242,7 @@ def _omniglot(per_class, rng):
     ]
     both = {
         "strokes": _strokes_of(letters, dict(zip(letters, places))),
-        "network": cosine_distances(_network().features(drawings)),
+        "network": cosine_distances(hidden_features(_network(), drawings)),
     }
     return {name: D / D.mean() for name, D in both.items()}, omniglot.labels[chosen]
 

@@ -2,7 +2,7 @@
 
 from ..core.charts import mean_layers, scales
 from .n20 import food_partition
-from .readings import which_setting
+from .readings import in_panels, which_setting
 from .simulation import MAX_ITER, TOL
 
 
@@ -109,12 +109,7 @@ def family_chart(summary):
     point = base.mark_point(size=60, filled=True, opacity=1).encode(
         x="ari:Q", shape=alt.Shape("method:N", scale=shape, legend=alt.Legend(title="method"))
     )
-    return (
-        alt.layer(bar, point, data=data)
-        .properties(width=260, height=150)
-        .facet(alt.Facet("panel:N", sort=list(dict.fromkeys(data["panel"])), title=None), columns=2)
-        .properties(title=_title(summary))
-    )
+    return in_panels([bar, point], data, 2, width=260, height=150).properties(title=_title(summary))
 
 
 def agreement_chart(summary):
@@ -136,12 +131,7 @@ def agreement_chart(summary):
         color=alt.condition("datum.ari > 0.6", alt.value("white"), alt.value("black")),
     )
     size = max(26 * len(order), 140)  # not narrower than the words above it: they would push the axis away
-    return (
-        alt.layer(cell, text, data=data)
-        .properties(width=size, height=size)
-        .facet(alt.Facet("panel:N", sort=list(dict.fromkeys(data["panel"])), title=None), columns=3)
-        .properties(title=_title(summary))
-    )
+    return in_panels([cell, text], data, 3, width=size, height=size).properties(title=_title(summary))
 
 
 def food_figure(summary):

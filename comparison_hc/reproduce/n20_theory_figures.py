@@ -35,14 +35,6 @@ def _dashes(column, title, **more):
     return alt.StrokeDash(f"{column}:N", title=title, legend=legend, **more)
 
 
-def _in_two_units(data, units, y, color, dash, height):
-    "The same lines against two columns, whose names and titles are given."
-    import altair as alt
-
-    panels = [_lines(data, _log_axis(column, title), y, color, dash) for column, title in units.items()]
-    return alt.hconcat(*(panel.properties(width=290, height=height) for panel in panels))
-
-
 def _half(points, column):
     "Where a curve first reaches one half, interpolated in the logarithm; NaN if nowhere between two points."
     x, y = np.log(points[column].to_numpy(float)), points["recovered"].to_numpy(float)
@@ -98,7 +90,9 @@ def clusters_chart(summary):
     color = alt.Color("items:N", sort=items, title="n", scale=alt.Scale(domain=items, range=_COLOURS[: len(items)]))
     dash = _dashes("panel", "", scale=alt.Scale(range=[[4, 3], [1, 0]]))
     y = alt.Y("recovered:Q", title="share proved to be recovered")
-    return _in_two_units(data, {"k": "k", "scaled": "k / √(n/ln n)"}, y, color, dash, 210)
+    units = {"k": "k", "scaled": "k / √(n/ln n)"}
+    panels = [_lines(data, _log_axis(column, title), y, color, dash) for column, title in units.items()]
+    return alt.hconcat(*(panel.properties(width=290, height=210) for panel in panels))
 
 
 def saturation_chart(summary):

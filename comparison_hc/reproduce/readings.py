@@ -1,4 +1,4 @@
-"""The kept results of a figure, where a curve is high enough, and how far two curves are apart."""
+"""The kept results of a figure, where a curve is high enough, how far two curves are apart; panels side by side."""
 
 import numpy as np
 
@@ -42,3 +42,12 @@ def gap_and_error(one, other, measure):
     "How far two curves are apart at each point, and how sure that is."
     variance = one["sd"] ** 2 / one["repetitions"] + other["sd"] ** 2 / other["repetitions"]
     return one[measure] - other[measure], np.sqrt(variance)
+
+
+def in_panels(layers, data, columns, field="panel", **size):
+    "The layers once for each value of a field, in the order of the data."
+    import altair as alt
+
+    panels = list(dict.fromkeys(data[field]))
+    chart = alt.layer(*layers, data=data).properties(**size)
+    return chart.facet(alt.Facet(f"{field}:N", sort=panels, title=None), columns=columns)
