@@ -177,8 +177,8 @@ def _claims_about_initial(summary, source, best):
     return claims
 
 
-def _all_claims(summary, source, best):
-    "The sentences that the paper says of both figures, and which methods it calls best."
+def figure_2_claims(summary, source="section 4.1", best=("4–AL–I5",)):
+    "The sentences of section 4.1 about figure 2, with verdicts; `best` are the methods that the paper calls best."
     return [
         *_claims_about_linkage(summary, source),
         *_claims_about_average(summary, source),
@@ -186,11 +186,6 @@ def _all_claims(summary, source, best):
     ]
 
 
-def figure_2_claims(summary):
-    "The sentences of section 4.1 about figure 2, with verdicts."
-    return _all_claims(summary, "section 4.1", ("4–AL–I5",))
-
-
 def figure_s1_claims(summary):
     "The sentences of appendix B.1 about figure S.1, with verdicts."
-    return _all_claims(summary, "appendix B.1", ("4–AL–I3", "4–AL–I5"))
+    return figure_2_claims(summary, "appendix B.1", ("4–AL–I3", "4–AL–I5"))

@@ -1,5 +1,7 @@
 """Sizes, numbers of clusters, δ and σ, two ways to round a solution: runs, charts, sentences."""
 
+from functools import partial
+
 from ..comparisons import n_triplet_questions
 from ..core.validation import as_rng
 from ..flat import sdp
@@ -9,10 +11,9 @@ from ..flat.spur_search import round_solution
 from ..metrics import adjusted_rand_index
 from .claims import BY_CONSTRUCTION, judged
 from .n20 import ari_summary, how_many, planted_methods
-from .n20_claims import ENOUGH, NEAR, _curve, judged_here
+from .n20_claims import ENOUGH, NEAR, _better, _curve, judged_here
 from .n20_figures import ari_chart
-from .readings import gap_and_error
-from .simulation import MAX_ITER, TOL, equal_sizes
+from .simulation import MAX_ITER, TOL, equal_sizes, watched
 
 
 def sweep_run(n, k, delta, sigma, epsilon, a, repetition, rng):
@@ -24,18 +25,14 @@ def sweep_run(n, k, delta, sigma, epsilon, a, repetition, rng):
 
 def rounding_run(n, k, delta, epsilon, a, repetition, rng):
     "One solution of SDP-k for each similarity, k known, made a partition in two ways."
-    from warnings import catch_warnings, simplefilter
-
     for_model, for_sample, *others = as_rng(rng).spawn(4)
     planted = planted_partition(equal_sizes(n, k), *gaussians(delta), for_model)
     m, exhausted = how_many(n, a, n_triplet_questions(n))
     triplets = sample_comparisons(planted, "triplets", m, epsilon, for_sample)
     rows = []
     for name, similarity, generator in zip(("AddS-3", "MulK-3"), (adds3, mulk3), others):
-        with catch_warnings():
-            simplefilter("ignore")  # whether it converged is in the row
-            solution = sdp.sdp_k(similarity(triplets, n), k, TOL, MAX_ITER, generator)
-        common = dict(comparisons=len(triplets), exhausted=exhausted, n_clusters=k, converged=solution.converged)
+        solution, converged = watched(partial(sdp.sdp_k, similarity(triplets, n), k, TOL, MAX_ITER, generator))
+        common = dict(comparisons=len(triplets), exhausted=exhausted, n_clusters=k, converged=converged)
         for way in ("k-means", "spectral"):
             proved = solution.labels is not None
             labels = solution.labels if proved else round_solution(solution.X, k, way, generator)
@@ -72,10 +69,9 @@ def sweep_claims(summary):
     if over == "sigma":
         apart = ours["ari"].max() - ours["ari"].min()
         return [judged("n20-sweep/sigma", f"AddS-3's mean ARI differs by at most {apart:.3f}", apart <= 1e-9)]
-    gap, error = gap_and_error(ours, theirs, "ari")
-    better = gap.mean() > 1e-12 and (gap >= -(2 * error).clip(lower=0.02)).all()
     name = "δ" if over == "delta" else over
-    words = f"{gap.mean():+.3f} on average, smallest difference {gap.min():+.3f} ({name} = {gap.idxmin():g})"
+    better, words = _better(ours, theirs)
+    words += f" ({name} = {(ours['ari'] - theirs['ari']).idxmin():g})"
     claims = [judged_here("n20-sweep/better", words, better, name=name)]
     if over == "n":
         return [*claims, judged_here("n20-sweep/n", best, ours["ari"].min() >= ENOUGH)]
