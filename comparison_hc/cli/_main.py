@@ -122,6 +122,10 @@ def main(arguments=None):
         if "failed to map" not in str(error) and "cannot allocate memory" not in str(error).lower():
             raise
         message, code = "there is not enough memory for this", 2
+    except RuntimeError as error:
+        if not hasattr(error, "failures"):  # an `ExperimentError` has them
+            raise
+        message, code = str(error), 1
     except LookupError as error:
         if "encoding" not in str(error):
             raise

@@ -103,7 +103,6 @@ def reproduce_command(args):
     "List the figures, or compute one: print its claims, and write its summary and its picture."
     from comparison_hc.core.io import is_file_name
     from comparison_hc.reproduce.claims import find_reproductions, reproduce
-    from comparison_hc.reproduce.experiments import ExperimentError
 
     if args.name is None:
         return _list_reproductions(find_reproductions())
@@ -114,9 +113,6 @@ def reproduce_command(args):
         done = reproduce(args.name, args.quick, args.folder, args.jobs, progress=sys.stderr.isatty() or None)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"interrupted; finished runs are in {journal}, the same command continues") from None
-    except ExperimentError as error:
-        print(f"comparison-hc: {error}", file=sys.stderr)
-        return 1
     print(done.claims())
     _write_reproduced(done, Path(args.folder))
 

@@ -180,40 +180,12 @@ def _fitting_algorithms(said):
     return ("insertion", "quick") if said["accuracy"] == (1.0,) else ("bayesian",)
 
 
-CHECKS = {
-    "planted": dict(
-        delta_over_sigma=number_from(0, 1e6),
-        n_pure=integer_from(1),
-        n_levels=integer_from(1, 10),
-        accuracy=number_from(0.5, 1, open_low=True),
-        p=number_from(0, 1, open_low=True),
-        answers=integer_from(1),
-        method=one_of(methods),
-    ),
-    "flat": dict(
-        n=integer_from(3, 1000),
-        k=integer_from(1),
-        delta=number_from(0, 1, True, True),
-        epsilon=number_from(0, 1, True),
-        family=one_of(("normal", "uniform + beta", "uniform + normal")),
-        a=number_from(0, 20),
-        answers=integer_from(1),
-        n_clusters=_spur_or_number,
-        method=one_of(("adds-3", "adds-4", "mulk-3", "mulk-4")),
-    ),
-    "adaptive": dict(
-        n=integer_from(3, 2000),
-        shape=one_of(("balanced", "caterpillar", "uniform", "split")),
-        accuracy=number_from(1 / 3, 1, open_low=True),
-        failure=number_from(0, 1, True, True),
-        method=one_of(("insertion", "quick", "bayesian", "robust")),
-    ),
-    "link": dict(
-        dataset=one_of(("rings and disks", "MNIST", "CIFAR-10", "Omniglot")),
-        per_class=integer_from(2),
-        alpha=number_from(0, 1),
-        method=one_of(("single-complete", "average-complete")),
-    ),
+CHECKS = {  # of one value, by the names that `models.json` has for them
+    "integer": integer_from,
+    "number": number_from,
+    "one_of": one_of,
+    "method": lambda: one_of(methods),
+    "clusters": lambda: _spur_or_number,
 }
 TOGETHER = dict(planted=_check_planted, flat=_check_flat, adaptive=_check_adaptive, link=_check_link)
 FOLLOWING = {("flat", "n_clusters"): _clusters_to_find, ("adaptive", "method"): _fitting_algorithms}
@@ -226,9 +198,10 @@ def _read_models():
     for name, each in json.loads(text).items():
         parameters = []
         for about in each["parameters"]:
+            kind, limits = about.pop("check")
             about = {key: tuple(value) if isinstance(value, list) else value for key, value in about.items()}
             about.setdefault("quick", FOLLOWING.get((name, about["name"])))
-            parameters.append(Parameter(**about, check=CHECKS[name][about["name"]]))
+            parameters.append(Parameter(**about, check=CHECKS[kind](**limits)))
         each |= dict(parameters=tuple(parameters), free=tuple(each["free"]), axes=tuple(each["axes"]))
         found[name] = Model(name, **each, check_together=TOGETHER[name])
     return found

@@ -159,13 +159,7 @@ def with_interval(mean, half, measure="aari"):
     return f"{mean:.2f} (from {low:.2f} to {high:.2f})".replace("-", "−")
 
 
-def cut_off_words(measure="aari", label="AARI"):
-    "Where intervals are cut off."
-    if measure not in ENDS:
-        return ""
-    return f", cut off at {ENDS[measure][1]:g}, the most that {label} can be"
-
-
 def interval_words(measure="aari", label="AARI"):
     "What the columns from and to are."
-    return f"from, to: the {LEVEL:.0%} interval of the mean{cut_off_words(measure, label)}"
+    cut_off = f", cut off at {ENDS[measure][1]:g}, the most that {label} can be" if measure in ENDS else ""
+    return f"from, to: the {LEVEL:.0%} interval of the mean{cut_off}"

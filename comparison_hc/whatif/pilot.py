@@ -95,7 +95,7 @@ def pilot_curve(pilot, sizes=None, method="3k-al", n_splits=6, rng=0):
 
 
 CLEARNESS = (0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0, 8.0)  # δ/σ
-ALIKE = ("delta_over_sigma", "n_levels", "design", "questions", "noise", "method", "per_person")  # share their seeds
+PAIRED = ("delta_over_sigma", "n_levels", "design", "questions", "noise", "method", "per_person")  # share their seeds
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ def simulated_curves(
         for m in dict.fromkeys(asked)
         for r in range(repeat)
     ]
-    table = run_experiment(study_run, grid, journal, n_jobs, seed, progress, paired=ALIKE)
+    table = run_experiment(study_run, grid, journal, n_jobs, seed, progress, paired=PAIRED)
     found = table.set_index(["n_levels", "delta_over_sigma", "questions"]).sort_index()["agreement"]
     return {w: np.array([found.loc[(w.n_levels, w.delta_over_sigma, m)].to_numpy() for m in asked]) for w in worlds}
 

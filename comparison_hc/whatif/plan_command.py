@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..core.io import is_file_name
-from ..core.parallel import command_bar
+from ..core.parallel import check_workers, command_bar
 from ..core.screen import say
 from ..core.validation import MissingFileError, check_integer, require, visible_line, visible_text
 from ..evaluation.object_tables import read_names
@@ -68,15 +68,10 @@ def plan_page(plan: StudyPlan, words: str = "") -> str:
     >>> plan_page(plan).count("<svg")
     2
     """
-    from comparison_hc.core.plotting import convert_chart
-    from comparison_hc.evaluation.report import lines_html, static_text, table_html
+    from comparison_hc.evaluation.report import lines_html, table_html
     from comparison_hc.whatif.needs import interval_words
     from comparison_hc.whatif.study import assumptions, listed_design, plan_chart, plan_sentences
-    from comparison_hc.whatif.sweep import page_of
-
-    def figure(chart, caption):
-        drawn = convert_chart(chart, "svg")
-        return f"<figure><div class='scroll'>{drawn}</div><figcaption>{caption}</figcaption></figure>"
+    from comparison_hc.whatif.sweep import figure_html, page_of
 
     listed = listed_design(plan)
     chosen = "The question lists are for the recommended design."
@@ -95,20 +90,20 @@ def plan_page(plan: StudyPlan, words: str = "") -> str:
         steps.insert(0, ("ask adaptively", "comparison-hc ask names.txt --person p01 (names.txt: an object a line)"))
     sections = [
         "".join(f"<p>{escape(text)}</p>" for text in plan_sentences(plan)),
-        figure(plan_chart(plan), caption),
+        figure_html(plan_chart(plan), caption),
         "<h2>Designs</h2>",
         table_html(designs_in_words(plan)),
         f"<p>{escape(interval_words())}.</p>",
         f"<p>{escape(chosen)}</p>",
         "<h2>How noisy the crowd may be</h2>",
-        figure(noise_chart(plan), by_noise),
+        figure_html(noise_chart(plan), by_noise),
         "<h2>What was assumed</h2>",
         "<ul>" + "".join(f"<li>{escape(text)}</li>" for text in assumptions(plan)) + "</ul>",
         "<h2>What to do next</h2>",
         lines_html(steps),
         lines_html([("made by", words)]) if words else "",
     ]
-    return page_of(f"A study of {len(plan.names)} objects with {plan.people} people", sections, static_text("page.css"))
+    return page_of(f"A study of {len(plan.names)} objects with {plan.people} people", sections)
 
 
 RUNS = "runs.jsonl"  # the journal of the simulation, in the study's folder
@@ -244,9 +239,6 @@ def add_plan(commands):
 
 def plan_command(args):
     "Plan a study, or collect its answers."
-    import sys
-
-    from comparison_hc.reproduce.experiments import ExperimentError
     from comparison_hc.whatif.needs import interval_words
     from comparison_hc.whatif.study import assumptions, plan_sentences, plan_study
 
@@ -263,9 +255,6 @@ def plan_command(args):
         kept = f"finished runs are in {journal}, the same command continues"
         lost = "nothing was kept: with --out FOLDER or --journal FILE the same command would continue"
         raise KeyboardInterrupt(f"interrupted; {kept if journal else lost}") from None
-    except ExperimentError as error:
-        print(f"comparison-hc: {error}", file=sys.stderr)
-        return 1
     for sentence in plan_sentences(plan):
         print(sentence)
     print(f"\n{designs_in_words(plan).to_string(index=False)}\n{interval_words()}\n")
@@ -289,8 +278,7 @@ def _arguments(args):
     "The arguments of `plan_study`, which refuses what is wrong with them; here is what only a command can get wrong."
     from comparison_hc.core.io import journal_path
 
-    rule = "a number of workers of at least 1, or -1 for one per core"
-    require(args.jobs == -1 or args.jobs >= 1, "--jobs", rule, args.jobs)
+    check_workers(args.jobs, "--jobs")
     if args.repeat is not None:
         check_integer(args.repeat, "--repeat", 2, 1000)
     require(not (args.exact and args.repeat), "--repeat", "left out with --exact", args.repeat)

@@ -18,7 +18,7 @@ from .designs import DESIGNS, QUESTIONS, WORDS, study_run
 from .forecast import N_WORLDS, StudyForecast, forecast_study
 from .lists import question_counts, study_lists
 from .needs import LEVEL, crossing, mean_and_ends, mean_in_words, monotone, needed, resampled_means, rounded
-from .pilot import ROWS_A_QUESTION, PilotFit, Slips, World, fit_pilot, most_levels, n_fit_runs
+from .pilot import PAIRED, ROWS_A_QUESTION, PilotFit, Slips, World, fit_pilot, most_levels, n_fit_runs
 
 if TYPE_CHECKING:
     import altair
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 METHODS = ("3k-al", "3-al")
 FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)  # times the people
 NOISES = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45)
-PAIRED = ("delta_over_sigma", "n_levels", "noise", "design", "questions", "per_person", "method")
 
 
 def default_levels(n_objects):

@@ -229,6 +229,10 @@ def whatif(
     >>> found.sentences()
     ['4-al reaches AARI 0.9 even with 30 answers, the fewest tried (AARI 1).']
     """
+    from joblib import effective_n_jobs
+
+    from comparison_hc.reproduce.experiments import run_experiment
+
     model, exact = check_model(model), check_flag(exact, "exact")
     values, named = chosen_values(model, parameters, exact)
     settings = sweep_settings(model, values)
@@ -239,11 +243,14 @@ def whatif(
         require(model.target is not None, "target", rule, target)
         target = check_number(target, "target", 0, 1, open_low=True)
     check_integer(seed, "seed", 0, MOST_SEED), check_progress(progress)
-    report, n_workers = progress or (lambda done, total: None), _workers(n_jobs)
+    report, n_workers = progress or (lambda done, total: None), effective_n_jobs(check_workers(n_jobs))
     said = [] if exact else chosen_sentences(model, values, named)
 
     def runs(numbers, before=0):
-        return _runs(model, settings, numbers, seed, n_jobs, journal, report, before)
+        grid = [{**one, "repetition": r} for one in settings for r in numbers]
+        ahead = len(settings) * (len(numbers) + (1 if before else 0))
+        counted = lambda done, _: report(before + done, ahead)  # noqa: E731
+        return run_experiment(model.run(), grid, journal, n_jobs, seed, counted, paired=model.free)
 
     if repeat is None and exact:
         repeat = model.exact_repeat
@@ -275,24 +282,6 @@ def chosen_sentences(model, values, named):
             small = f"{here[0]:g}" if len(here) == 1 else f"{min(here):g} to {max(here):g}"
             said.append(f"{each.label}: {small} instead of the paper's {each.exact:g}")
     return said
-
-
-def _workers(n_jobs):
-    "How many processes work."
-    from joblib import effective_n_jobs
-
-    return effective_n_jobs(check_workers(n_jobs))
-
-
-def _runs(model, settings, numbers, seed, n_jobs, journal, report, before):
-    "Some repetitions of all settings, by the engine."
-    from comparison_hc.reproduce.experiments import run_experiment
-
-    grid = [{**one, "repetition": r} for one in settings for r in numbers]
-    ahead = len(settings) * (len(numbers) + (1 if before else 0))
-    return run_experiment(
-        model.run(), grid, journal, n_jobs, seed, lambda done, total: report(before + done, ahead), paired=model.free
-    )
 
 
 def _joined(tables, n_settings):
@@ -505,8 +494,7 @@ def _is_geometric(values):
 
 def sweep_page(sweep):
     "One self-contained page."
-    from comparison_hc.core.plotting import convert_chart
-    from comparison_hc.evaluation.report import lines_html, static_text, table_html
+    from comparison_hc.evaluation.report import lines_html, table_html
 
     title = f"What if: {sweep.model.title}"
     fixed = [
@@ -518,23 +506,33 @@ def sweep_page(sweep):
     lines.append(("the same again", sweep.again))
     caption = f"Means over {sweep.n_repetitions} repetitions with {LEVEL:.0%} intervals"
     caption += "; dashed: the target." if has_needs(sweep) else "."
-    drawn = convert_chart(sweep.chart(), "svg")
     sections = [
         "".join(f"<p>{escape(text)}</p>" for text in sweep.sentences()),
-        f"<figure><div class='scroll'>{drawn}</div><figcaption>{caption}</figcaption></figure>",
+        figure_html(sweep.chart(), caption),
         "<h2>Means</h2>",
         table_html(means_in_words(sweep)),
         f"<p>{escape(interval_words(sweep.model.measure, sweep.model.measure_label))}.</p>",
         "<h2>What was run</h2>",
         lines_html(lines),
     ]
-    return page_of(title, sections, static_text("page.css"))
+    return page_of(title, sections)
 
 
-def page_of(title, sections, style):
+def figure_html(chart, caption):
+    "A chart as it stands on a page."
+    from comparison_hc.core.plotting import convert_chart
+
+    drawn = convert_chart(chart, "svg")
+    return f"<figure><div class='scroll'>{drawn}</div><figcaption>{caption}</figcaption></figure>"
+
+
+def page_of(title, sections):
     "A page that needs no server."
+    from comparison_hc.evaluation.report import static_text
+
     viewport = '<meta name="viewport" content="width=device-width,initial-scale=1">'
-    head = f'<meta charset="utf-8">{viewport}<title>{escape(title)}</title>\n<style>\n{style}</style>'
+    style = f"<style>\n{static_text('page.css')}</style>"
+    head = f'<meta charset="utf-8">{viewport}<title>{escape(title)}</title>\n{style}'
     body = f"<h1>{escape(title)}</h1>\n" + "\n".join(sections)
     return f'<!DOCTYPE html>\n<html lang="en"><head>{head}</head>\n<body>{body}\n</body></html>\n'
 

@@ -1,8 +1,8 @@
 """The words of a sweep, its sentences on the screen, its files, and what is said when it is interrupted."""
 
-from ..core.parallel import command_bar
+from ..core.parallel import check_workers, command_bar
 from ..core.screen import say
-from ..core.validation import check_integer, check_number, require
+from ..core.validation import check_integer, check_number
 from .models import MODELS, chosen_values, sweep_settings
 
 
@@ -22,7 +22,8 @@ def _help(parameter):
     "What a parameter is, and its defaults."
     said = [] if parameter.quick is None else [f"default: {_default(parameter.quick)}"]
     said += [] if parameter.exact is None else [f"--exact: {_default(parameter.exact)}"]
-    return f"{parameter.help}{f' ({chr(59).join(said)})' if said else ''}".replace("%", "%%").replace(";", "; ")
+    defaults = f" ({'; '.join(said)})" if said else ""
+    return f"{parameter.help}{defaults}".replace("%", "%%")
 
 
 def add_whatif(commands):
@@ -79,8 +80,7 @@ def check_words(args):
         check_integer(args.repeat, "--repeat", 1, 10_000)
     if getattr(args, "target", None) is not None:
         check_number(args.target, "--target", 0, 1, open_low=True)
-    rule = "a number of workers of at least 1, or -1 for one per core"
-    require(args.jobs == -1 or args.jobs >= 1, "--jobs", rule, args.jobs)
+    check_workers(args.jobs, "--jobs")
     for path in args.out:
         check_sweep_file(path)
     check_overwriting((), [("--out", path) for path in args.out])
@@ -92,9 +92,6 @@ def check_words(args):
 
 def whatif_command(args):
     "Make the sweep, say what it means, write the files."
-    import sys
-
-    from comparison_hc.reproduce.experiments import ExperimentError
     from comparison_hc.whatif.sweep import whatif
 
     given, target = check_words(args), getattr(args, "target", None)
@@ -107,9 +104,6 @@ def whatif_command(args):
         kept = f"finished runs are in {args.journal}, the same command continues"
         lost = "nothing was kept: with --journal FILE the same command would continue"
         raise KeyboardInterrupt(f"interrupted; {kept if args.journal else lost}") from None
-    except ExperimentError as error:
-        print(f"comparison-hc: {error}", file=sys.stderr)
-        return 1
     print_whatif(found)
     for path in args.out:
         say(f"wrote {found.save(path)}")
