@@ -74,12 +74,12 @@ def sampled_loss(D, labels, first="single"):
     return PiecewiseLoss(np.array(ends), np.array(losses), N_VALUES)
 
 
-def _row(curve, n, k):
-    "An exact loss curve as plain values."
+def _row(curve, labels):
+    "The exact loss curve of a task as plain values."
     simple = curve.simplified()
     return dict(
-        n=n,
-        k=k,
+        n=len(labels),
+        k=len(np.unique(labels)),
         pieces=len(curve.values),
         begins=tuple(simple.breakpoints[:-1].tolist()),
         losses=tuple(simple.values.tolist()),
@@ -92,24 +92,20 @@ MOST_EXACT = 500  # points; of larger tasks the loss is sampled
 def merge_family_run(dataset, per_class, instance, rng):
     "One task of L20's figure 2: the loss of every mix, or of 51 mixes of a task of more than 500 points."
     distances, labels = linkage_task(dataset, per_class, rng)
-    size = len(labels), len(np.unique(labels))
-    is_exact = len(labels) <= MOST_EXACT
-    return [
-        dict(
-            metric=metric,
-            family=family,
-            **_row(piecewise_loss(D, labels, merges) if is_exact else sampled_loss(D, labels, merges[0]), *size),
-        )
-        for metric, D in distances.items()
-        for family, merges in MIXES.items()
-    ]
+    rows = []
+    for metric, D in distances.items():
+        for family, merges in MIXES.items():
+            is_exact = len(labels) <= MOST_EXACT
+            curve = piecewise_loss(D, labels, merges) if is_exact else sampled_loss(D, labels, merges[0])
+            rows.append(dict(metric=metric, family=family, **_row(curve, labels)))
+    return rows
 
 
 def metric_family_run(per_class, instance, rng):
     "One task of L20's figure 3: complete linkage between strokes (β = 0) and the network's features (β = 1)."
     distances, labels = linkage_task("Omniglot", per_class, rng)
     curve = piecewise_loss((distances["strokes"], distances["network"]), labels)
-    return dict(family="strokes–network", **_row(curve, len(labels), len(np.unique(labels))))
+    return dict(family="strokes–network", **_row(curve, labels))
 
 
 def flat_cut_loss(dendrogram, labels):
@@ -126,17 +122,11 @@ def flat_cut_loss(dendrogram, labels):
 def flat_cut_run(per_class, instance, rng):
     "A task of figure 3, judged by the best pruning (as in the paper) and by the flat cut."
     distances, labels = linkage_task("Omniglot", per_class, rng)
-    both, size = (distances["strokes"], distances["network"]), (len(labels), len(np.unique(labels)))
-    losses = {"best pruning": "pruning", "flat cut": flat_cut_loss}
-    return [
-        dict(
-            dataset="Omniglot",
-            metric=name,
-            family="strokes–network",
-            **_row(piecewise_loss(both, labels, loss=loss), *size),
-        )
-        for name, loss in losses.items()
-    ]
+    both, rows = (distances["strokes"], distances["network"]), []
+    for name, loss in {"best pruning": "pruning", "flat cut": flat_cut_loss}.items():
+        row = _row(piecewise_loss(both, labels, loss=loss), labels)
+        rows.append(dict(dataset="Omniglot", metric=name, family="strokes–network", **row))
+    return rows
 
 
 def held_out(curves):

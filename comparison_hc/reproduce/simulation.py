@@ -16,8 +16,7 @@ from ..flat import sdp
 from ..flat.planted import gaussians, n_comparisons, planted_partition, sample_comparisons, uniform_beta, uniform_normal
 from ..flat.similarity import adds3, adds4, mulk3, mulk4
 from ..flat.spur_search import round_solution, spur
-from ..hierarchical.average import quadruplet_average_linkage, quadruplet_average_linkage_ranked
-from ..hierarchical.kernel import kernel_active, kernel_average_linkage, kernel_passive, kernel_passive_ranked
+from ..hierarchical.kernel import kernel_active, kernel_average_linkage, kernel_passive_ranked
 from ..hierarchical.linkage import complete_linkage, single_linkage
 from ..hierarchical.planted import planted_hierarchy
 from ..link.merge import alpha_linkage
@@ -47,14 +46,10 @@ def pure_groups(labels, size, rng):
 
 def passive_tree(method, similarity, answers, groups=None, progress=None):
     "What a method of figure 2 makes of answers, or, where `answers` is None, of all that the similarities give."
-    if method in GROUP_SIZES and answers is None:
-        return quadruplet_average_linkage_ranked(similarity, groups, progress=progress)
-    if method in GROUP_SIZES:
-        return quadruplet_average_linkage(answers, groups, progress=progress)
-    own = method == "4K–AL, self-pairs"
+    name, own = ("4-al", None) if method in GROUP_SIZES else ("4k-al", method == "4K–AL, self-pairs")
     if answers is None:
-        return kernel_average_linkage(kernel_passive_ranked(similarity, own))
-    return kernel_average_linkage(kernel_passive(answers, own, progress=progress))
+        return build_from_similarity(name, similarity, groups, own, progress=progress)[0]
+    return build_hierarchy(name, answers, groups, own, progress=progress)[0]
 
 
 def active_tree(method, similarity, budget, rng, progress=None):
