@@ -100,11 +100,7 @@ def leaderboard(entries, n=81, seeds=range(100, 104)):
     return table.set_axis(pd.RangeIndex(1, len(rows) + 1, name="place"))
 
 
-@part("1a")
-def part_1a(answers):
-    check_left_out(answers, [[3, 0, 2, 1], [0, 1, 2], draw(7, 1)])
-
-
+@part("1a", [[3, 0, 2, 1], [0, 1, 2], draw(7, 1)])
 def check_left_out(answers, orders):
     "Every question about every ladder."
     from itertools import permutations
@@ -116,11 +112,7 @@ def check_left_out(answers, orders):
             expect_equal(function(order, i, j, k), Oracle(order)(i, j, k), f"left_out({order}, {i}, {j}, {k})")
 
 
-@part("1b")
-def part_1b(answers):
-    check_least(answers, [(2, 3), (3, 3), (3, 2), (4, 3), (4, 2), (5, 3), (9, 3), (9, 2)])
-
-
+@part("1b", [(2, 3), (3, 3), (3, 2), (4, 3), (4, 2), (5, 3), (9, 3), (9, 2)])
 def check_least(answers, cases):
     "The bound of information, in whole numbers."
     for n, kinds in cases:
@@ -130,11 +122,7 @@ def check_least(answers, cases):
         expect_equal(answers.function("least_questions")(n, kinds), want, f"least_questions({n}, {kinds})")
 
 
-@part("2a")
-def part_2a(answers):
-    check_innermost(answers, [draw(3, 0), draw(10, 1), draw(40, 2)])
-
-
+@part("2a", [draw(3, 0), draw(10, 1), draw(40, 2)])
 def check_innermost(answers, orders):
     "The pair, with n - 2 questions."
     for order in orders:
@@ -146,11 +134,7 @@ def check_innermost(answers, orders):
         expect(sorted(map(int, got)) == sorted(order[-2:]), text)
 
 
-@part("2b")
-def part_2b(answers):
-    check_climb(answers, [draw(5, 3), draw(20, 4), draw(64, 5)])
-
-
+@part("2b", [draw(5, 3), draw(20, 4), draw(64, 5)])
 def check_climb(answers, orders):
     "The ladder, within n log2 n + n."
     for order in orders:
@@ -160,11 +144,7 @@ def check_climb(answers, orders):
         check_ladder(answers.function("climb", by_name=["ask"]), order, budget, call, [])
 
 
-@part("3a")
-def part_3a(answers):
-    check_beat(answers, 81, range(40, 43))
-
-
+@part("3a", 81, range(40, 43))
 def check_beat(answers, n, seeds):
     "Fewer questions than a share of n log2 n, on average."
     call = f"beat(ask, {n})"
@@ -174,11 +154,6 @@ def check_beat(answers, n, seeds):
     two = f"No method whose questions have two possible answers can do with {bound}."
     text = f"{call} uses {used:.0f} questions on average over {len(seeds)} ladders, but should use at most {most:.0f}"
     expect(used <= most, f"{text}, {SHARE} n log2 n. {two}")
-
-
-@part("4a")
-def part_4a(answers):
-    check_proof(answers, [draw(3, 0), draw(4, 1), draw(7, 2)])
 
 
 def undecided(order, questions):
@@ -198,6 +173,7 @@ def undecided(order, questions):
     return []
 
 
+@part("4a", [draw(3, 0), draw(4, 1), draw(7, 2)])
 def check_proof(answers, orders):
     "n - 2 questions after which no other tree is possible."
     for order in orders:

@@ -142,7 +142,5 @@ def part_3a(answers):
         want = 4 * np.sqrt(np.log(2 * n_pure / 0.1))
         expect_equal(promised(n_pure), want, f"guaranteed_separation({n_pure})", tol=1e-6)
     got = answers.value("times_too_safe", (int, float, np.number), "a number")
-    text = (
-        f"`times_too_safe` is {got:.3g}; Theorem 1's separation, divided by the measured one, is between 2.5 and 6."
-    )
+    text = f"`times_too_safe` is {got:.3g}; Theorem 1's separation, divided by the measured one, is between 2.5 and 6."
     expect(2.5 < got < 6, text)

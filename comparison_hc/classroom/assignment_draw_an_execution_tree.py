@@ -140,9 +140,7 @@ def check_contest(function, f0, f1, low, high, call):
         for x in (begin + share * (end - begin) for share in (0.01, 0.5, 0.99)):
             values = (1 - x) * f0 + x * f1
             best = int(values.argmin())
-            text = (
-                f"{call} names line {i} as the lowest at α = {x:.4g}; it is {values[i]:.6g} there, and line {best}"
-            )
+            text = f"{call} names line {i} as the lowest at α = {x:.4g}; it is {values[i]:.6g} there, and line {best}"
             expect(values[i] <= values[best] + 1e-7 * scale, f"{text} is {values[best]:.6g}.")
     for (begin, _, i), (_, end, j) in zip(pieces, pieces[1:]):
         expect(

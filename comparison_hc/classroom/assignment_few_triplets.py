@@ -149,9 +149,7 @@ def part_2b(answers):
     function = answers.function("passive")
     strategy = lambda ask, n, k, b: function(ask, n, k, b, 11)
     at, half = (play(strategy, int(b), range(20, 26), call="passive")[0] for b in (budget, budget // 2))
-    text = (
-        f"With {budget:,} questions your `passive` reaches {at:.2f} on six new draws; 0.92 is required."
-    )
+    text = f"With {budget:,} questions your `passive` reaches {at:.2f} on six new draws; 0.92 is required."
     expect(at >= 0.92, text)
     text = f"With half of your {budget:,} questions, `passive` still reaches {half:.2f}: look for less."
     expect(half < 0.93, text)

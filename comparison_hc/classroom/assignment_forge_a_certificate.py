@@ -112,11 +112,7 @@ def one_triangle():
     return S, labels, 1.0, alpha, gamma - more, slack + more
 
 
-@part("1b")
-def part_1b(answers):
-    check_audit(answers, forgeries(0))
-
-
+@part("1b", forgeries(0))
 def check_audit(answers, cases):
     "True certificates are accepted, forged ones are not."
     audit = answers.function("audit")
@@ -129,11 +125,7 @@ def check_audit(answers, cases):
         expect_equal(got, not wrong, call)
 
 
-@part("2a")
-def part_2a(answers):
-    check_bounds(answers, range(4))
-
-
+@part("2a", range(4))
 def check_bounds(answers, seeds):
     "Above the optimum, and not above what the smallest eigenvalue gives."
     for seed in seeds:
@@ -188,11 +180,6 @@ def check_blind(S, labels, lam, call):
     expect(low < -size or gamma.min() < -size, text)
 
 
-@part("3a")
-def part_3a(answers):
-    check_blind_spots(answers, (2, 4))
-
-
 def best_value(S, lam):
     "The optimum of SDP-λ by the general solver; where there is none, as in a browser, by iteration to a gap of 10⁻⁶."
     import comparison_hc.flat as room
@@ -202,6 +189,7 @@ def best_value(S, lam):
     return room.sdp_lambda(S, lam, tol=1e-6).objective
 
 
+@part("3a", (2, 4))
 def check_blind_spots(answers, numbers):
     "The partition is optimal as far as a solver sees, and the usual certificate fails."
     for n in numbers:
@@ -215,11 +203,7 @@ def check_blind_spots(answers, numbers):
         expect(best <= value + 1e-5 * max(1.0, abs(value), lam, np.abs(S).max()), text)
 
 
-@part("3b")
-def part_3b(answers):
-    check_rescue(answers, (2, 4))
-
-
+@part("3b", (2, 4))
 def check_rescue(answers, numbers):
     "A certificate for the blind spot."
     for n in numbers:
@@ -235,11 +219,7 @@ def exact_value(S, labels, lam):
     return sum(sums) - len(groups) * Fraction(lam)
 
 
-@part("4a")
-def part_4a(answers):
-    check_near(answers, (1e-2, 1e-5))
-
-
+@part("4a", (1e-2, 1e-5))
 def check_near(answers, gaps):
     "Another partition, quite different, is better by a positive amount of at most the gap."
     from comparison_hc.metrics import adjusted_rand_index

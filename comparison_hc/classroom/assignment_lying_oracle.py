@@ -111,27 +111,18 @@ def votes_for(p, risk):
     return votes
 
 
-@part("1a")
-def part_1a(answers):
-    check_votes(answers, [(0.8, 0.25), (0.8, 0.05), (0.8, 0.01), (0.7, 0.05), (0.99, 0.05), (0.6, 0.1)])
-
-
+@part("1a", [(0.8, 0.25), (0.8, 0.05), (0.8, 0.01), (0.7, 0.05), (0.99, 0.05), (0.6, 0.1)])
 def check_votes(answers, cases):
     "The smallest odd number of votes, by the exact tail."
     for p, risk in cases:
         expect_equal(answers.function("votes_needed")(p, risk), votes_for(p, risk), f"votes_needed({p}, {risk})")
 
 
-def most_patient(m, p, risk):
-    "Questions of the search with repeated votes."
-    steps = (m - 1).bit_length()
-    return steps * votes_for(p, risk / steps)
-
-
-def check_reliable(function, name, least=GOOD, **how):
+def check_reliable(answers, name, least=GOOD, **how):
     "A search that is right often enough, and what it costs."
     m, p, n_people = how.get("m", 24), how.get("p", 0.8), how.get("n_people", 0)
     whom = "people" if n_people else "ask"
+    function = answers.function(name, by_name=[whom, "vertices", "parts"])
     call = f"{name}({whom}, vertices, parts, {p}, {how.get('risk', 0.05)})"
     right, mean, most = play(function, call=call, **how)
     text = f"{call} finds the sibling in {right:.2f} of {len(how['seeds'])} searches in trees of {m} items"
@@ -143,25 +134,19 @@ def check_reliable(function, name, least=GOOD, **how):
 @part("1b")
 def part_1b(answers):
     check_patient(answers, 24, 0.8, range(SEARCHES))
-    patient = answers.function("patient", by_name=["ask", "vertices", "parts"])
-    check_reliable(patient, "patient", least=0.55, p=0.7, risk=0.3, seeds=range(SEARCHES))  # each step has its share
+    check_reliable(answers, "patient", least=0.55, p=0.7, risk=0.3, seeds=range(SEARCHES))  # each step has its share
 
 
 def check_patient(answers, m, p, seeds, shape="uniform"):
     "Right often enough, within steps times votes."
-    call, _, most = check_reliable(
-        answers.function("patient", by_name=["ask", "vertices", "parts"]), "patient", m=m, p=p, seeds=seeds, shape=shape
-    )
-    limit = most_patient(m, p, 0.05)
+    call, _, most = check_reliable(answers, "patient", m=m, p=p, seeds=seeds, shape=shape)
+    steps = (m - 1).bit_length()
+    limit = steps * votes_for(p, 0.05 / steps)
     text = f"{call} uses {most} questions in one of the searches in trees of {m} items, but should use at most {limit}"
     expect(most <= limit, f"{text}: ⌈log₂ m⌉ questions, each repeated with its share of the risk.")
 
 
-@part("2a")
-def part_2a(answers):
-    check_stubborn(answers, 0.8, range(200, 216))
-
-
+@part("2a", 0.8, range(200, 216))
 def check_stubborn(answers, p, seeds):
     "Told apart, with one error at most."
     errors = []
@@ -176,11 +161,6 @@ def check_stubborn(answers, p, seeds):
     kind = "stubborn" if errors and errors[0] % 2 else "tired"
     text = f"{call} is mistaken about {len(errors)} of {len(seeds)} respondents, the first is {kind}; 1 is allowed."
     expect(len(errors) <= 1, text)
-
-
-@part("2b")
-def part_2b(answers):
-    check_twins(answers, (3, 4, 7))
 
 
 def left_outs(tree, n, call):
@@ -203,6 +183,7 @@ def left_outs(tree, n, call):
     return {three: min(three, key=lambda out: size(three, out)) for three in combinations(range(n), 3)}
 
 
+@part("2b", (3, 4, 7))
 def check_twins(answers, numbers):
     "Two trees that differ in one answer."
     for n in numbers:
@@ -215,11 +196,7 @@ def check_twins(answers, numbers):
         expect(len(differ) == 1, text)
 
 
-@part("3a")
-def part_3a(answers):
-    check_update(answers, [([0.25] * 4, [0, 1], 0.8), ([0.5, 0.25, 0.25], [2], 0.9), ([0.2, 0.8], [0, 1], 0.7)])
-
-
+@part("3a", [([0.25] * 4, [0, 1], 0.8), ([0.5, 0.25, 0.25], [2], 0.9), ([0.2, 0.8], [0, 1], 0.7)])
 def check_update(answers, cases):
     "Weights after an answer."
     for weights, named, p in cases:
@@ -229,28 +206,17 @@ def check_update(answers, cases):
         expect_equal(got, new / new.sum(), call, tol=1e-6)
 
 
-@part("3b")
-def part_3b(answers):
-    check_survive(answers, 24, 0.8, range(300, 300 + SEARCHES), 22)
-
-
-def check_survive(answers, m, p, seeds, most, shape="uniform"):
+@part("3b", 24, 0.8, range(300, 300 + SEARCHES), 22)
+def check_survive(answers, m, p, seeds, most):
     "Right often enough, with few questions on average."
-    call, mean, _ = check_reliable(
-        answers.function("survive", by_name=["ask", "vertices", "parts"]), "survive", m=m, p=p, seeds=seeds, shape=shape
-    )
+    call, mean, _ = check_reliable(answers, "survive", m=m, p=p, seeds=seeds)
     text = f"{call} uses {mean:.1f} questions on average over {len(seeds)} searches in trees of {m} items"
     expect(mean <= most, f"{text}, but should use at most {most}.")
 
 
-@part("4a")
-def part_4a(answers):
-    check_crowd(answers, range(500, 500 + SEARCHES), 40)
-
-
+@part("4a", range(500, 500 + SEARCHES), 40)
 def check_crowd(answers, seeds, n_people, **how):
     "Right often enough, though each person always says the same."
-    how = dict(seeds=seeds, stubborn=True, n_people=n_people, **how)
-    call, mean, _ = check_reliable(answers.function("crowd", by_name=["people", "vertices", "parts"]), "crowd", **how)
+    call, mean, _ = check_reliable(answers, "crowd", seeds=seeds, stubborn=True, n_people=n_people, **how)
     text = f"{call} uses {mean:.1f} questions on average over {len(seeds)} searches, but should use at most 60."
     expect(mean <= 60, text)

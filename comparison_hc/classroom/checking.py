@@ -323,10 +323,18 @@ class Assignment:
 
 
 def packaged(name):
-    "(an assignment of the package, decorator for the test of a part by its name); the rest is in `parts.json`."
+    "(an assignment of `parts.json`, decorator for the test of a part by its name and what it gets behind `answers`)."
     listed = json.loads(files("comparison_hc.classroom").joinpath("parts.json").read_text(encoding="utf-8"))[name]
     assignment = Assignment(name, listed["title"])
-    return assignment, lambda part: assignment.part(part, **listed["parts"][part])
+
+    def part(name, *given):
+        def add(test):
+            assignment.part(name, **listed["parts"][name])(lambda answers: test(answers, *given))
+            return test
+
+        return add
+
+    return assignment, part
 
 
 class OverBudget(ValueError):
@@ -464,20 +472,17 @@ class Checker:
         try:
             test(Answers(names if self.names is None else self.names))
         except Wrong as wrong:
-            raise Wrong(f"✗ {part.name}: {wrong}{self._advice(part)}") from None
+            advice = ""
+            if self.advise:
+                step = min(self.failures.get(part.name, 0), 2)
+                self.failures[part.name] = step + 1
+                advice = f"\n  Hint {step + 1} of 3: {part.hints[step]}"
+            raise Wrong(f"✗ {part.name}: {wrong}{advice}") from None
         self.failures.pop(part.name, None)
         seconds = perf_counter() - start
         if self.advise and seconds > SECONDS:
             more += f". But they took {seconds:.0f} seconds, and no cell may take more than {SECONDS} when it is graded"
         return Feedback(self.assignment.name, part.name, part.title, more)
-
-    def _advice(self, part):
-        "The next hint, in a line of its own."
-        if not self.advise:
-            return ""
-        step = min(self.failures.get(part.name, 0), 2)
-        self.failures[part.name] = step + 1
-        return f"\n  Hint {step + 1} of 3: {part.hints[step]}"
 
 
 def open_assignment(name: str) -> Checker:
