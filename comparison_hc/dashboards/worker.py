@@ -3,6 +3,7 @@
 import logging
 import threading
 import time
+from contextlib import suppress
 
 from ..core.compat import IN_BROWSER
 from ..core.validation import InputError
@@ -16,14 +17,11 @@ NO_MEMORY = "This setting needs more memory than there is. Choose a smaller one.
 OUR_MISTAKE = "This setting failed ({}: {}). This is an error of the page; other settings still work."
 
 
-def answer(work, request, publish, is_old, show_after=0.15):
-    "Publish the events of `work(request, step)`, mistakes as sentences; whether it came to its end."
-    try:
-        for _ in answer_slowly(work, request, publish, is_old, show_after):
+def answer(work, request, publish, is_old):
+    "Publish the events of `work(request, step)`, mistakes as sentences."
+    with suppress(Superseded):
+        for _ in answer_slowly(work, request, publish, is_old):
             pass
-    except Superseded:
-        return False
-    return True
 
 
 def answer_slowly(work, request, publish, is_old, show_after=0.15):
@@ -117,22 +115,11 @@ class LatestOnly:
                 await asyncio.sleep(0)
 
     def _latest(self):
-        "Answer the waiting request; yields after every event."
+        "Answer the waiting request, unless a newer one comes; yields after every event."
         with self._changed:
             number, settings = self._waiting
             self._waiting = None
             self._busy = True
-        try:
-            yield from self._answer(number, settings)
-        except Superseded:
-            pass
-        finally:
-            with self._changed:
-                self._busy = False
-                self._changed.notify_all()
-
-    def _answer(self, number, settings):
-        "Publish every event of the work, unless a newer request comes; yields after each."
 
         def is_old():
             return self._closed or self._waiting is not None
@@ -140,4 +127,10 @@ class LatestOnly:
         def publish(event):
             self.publish(dict(event, number=number))
 
-        yield from answer_slowly(self.work, settings, publish, is_old, self.show_after)
+        try:
+            with suppress(Superseded):
+                yield from answer_slowly(self.work, settings, publish, is_old, self.show_after)
+        finally:
+            with self._changed:
+                self._busy = False
+                self._changed.notify_all()
