@@ -213,41 +213,9 @@ def study_handler():
 
 @contextmanager
 def serve_study(
-    items=None,
-    lists=None,
-    folder=None,
-    person=None,
-    consent=None,
-    end=None,
-    labels=False,
-    host=LOOPBACK,
-    port=None,
-    token=None,
+    items=None, lists=None, folder=None, consent=None, end=None, host=LOOPBACK, port=None, token=None, **asked
 ):
-    """Serve the participants' page until the context ends. Needs the extra `dashboard`.
-
-    Parameters
-    ----------
-    items
-        As for `read_items`; None with lists: names alone.
-    lists
-        A list of questions for all, or a folder with `PERSON.csv` for everyone; None: questions chosen by the answers.
-    folder
-        Where the logs go, made if it is not there; None: this one, or beside the lists if everyone has one.
-    person
-        The only one who answers; None: the address or a first page says who.
-    consent, end
-        Files of text or HTML, shown before the first and after the last question.
-    labels
-        Whether names stand below pictures.
-    host, port, token
-        As for `serve_dashboard`.
-
-    Returns
-    -------
-    result
-        Yields the `Study`, whose `address` opens the page.
-    """
+    "A `Study` while the context lasts. Its texts come from files. Needs the extra `dashboard`."
     import_extra("tornado")
     lists = None if lists is None else Path(lists)
     require(lists is None or lists.exists(), "--list", "a list of questions, or a folder of lists", str(lists))
@@ -255,12 +223,12 @@ def serve_study(
     end = f"<p>{THANKS}</p>" if end is None else text_html(end, "--end")
     items = "animals" if items is None and lists is None else items
     folder = None if folder is None else Path(folder)
-    asked = dict(items=items, lists=lists, folder=folder, person=person, consent=consent, end=end, labels=labels)
+    asked.update(items=items, lists=lists, folder=folder, consent=consent, end=end)
     study = Study(host, check_token(token, host), **asked)
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
-    if person is not None:
-        study.session(check_person(person))  # what does not fit is said at once
+    if study.person is not None:
+        study.session(check_person(study.person))  # what does not fit is said at once
     with running(study, [(r"/(.*)", study_handler())], port):
         yield study
 
