@@ -284,7 +284,7 @@ def plain_page(title, body):
 
 @dataclass(eq=False)
 class Served:
-    "A site: who may come in and where; what happens when it begins and ends, and four times a second."
+    "A site: who may come in and where; what happens when it begins and ends."
 
     host: str
     token: str
@@ -299,9 +299,6 @@ class Served:
 
     def on_begin(self):
         "Called in the loop before the first request."
-
-    def on_tick(self):
-        "Called in the loop."
 
     def on_end(self):
         "Called in the loop after the last request."
@@ -324,9 +321,7 @@ def running(site, routes, port=None, **limits):
         site.on_begin()
         server.add_sockets(sockets)
         is_ready.set()
-        while not stop.is_set():
-            await asyncio.sleep(0.25)
-            site.on_tick()
+        await asyncio.to_thread(stop.wait)
         server.stop()
         site.on_end()
         await asyncio.sleep(0.1)
@@ -393,14 +388,19 @@ class Site(Served):
         self.sessions, self.locks = {}, {}  # of those who answer, by their logs
 
     def on_begin(self):
-        self.pool, self.beats = Pool(self.n_workers, starter([MODULES[name] for name in self.names])), 0
+        from tornado.ioloop import PeriodicCallback
 
-    def on_tick(self):
-        self.beats += 1
-        for reader in list(self.readers) if self.beats % 20 == 0 else ():
-            reader.hear('{"kind":"hello"}')  # the server is still there
+        self.pool = Pool(self.n_workers, starter([MODULES[name] for name in self.names]))
+        self.beats = PeriodicCallback(self.greet, 5000)
+        self.beats.start()
+
+    def greet(self):
+        "The server is still there."
+        for reader in list(self.readers):
+            reader.hear('{"kind":"hello"}')
 
     def on_end(self):
+        self.beats.stop()
         for reader in list(self.readers):
             reader.close(1001, "the server ends")
         self.pool.close()
