@@ -13,7 +13,7 @@ from ..core.validation import InputError
 from ..elicitation.export import EXPORTS, export_session
 from ..elicitation.items import default_log
 from ..elicitation.session import Session
-from .framework import Page, more_html, page_texts
+from .framework import Page, more_html, page_texts, several
 from .page import page_widget, static_text
 from .pictures import tree_picture
 from .sources import pages_beside
@@ -148,10 +148,6 @@ def cards_show(shown, items):
     return found
 
 
-def _several(count, one, many):
-    return f"{count} {one if count == 1 else many}"
-
-
 def words_show(view, items):
     "All texts of the page."
     done = not view["shown"]
@@ -181,7 +177,7 @@ def words_show(view, items):
         "left": dict(html=f"{view['answered']} answered · {escape(view['left'])}", title=limit),
         "live": "All questions are answered." if done else f"Question {view['answered'] + 1}: {escape(asked)}.",
         "clashes": dict(hidden=None if clashes else ""),
-        "clash-count": f"{_several(len(clashes), 'earlier answer does', 'earlier answers do')} not fit the tree",
+        "clash-count": f"{several(len(clashes), 'earlier answer does', 'earlier answers do')} not fit the tree",
         "clash-list": "".join(f"<li>{escape(text)}</li>" for text in clashes),
         "notes": "".join(f"<p>{escape(text)}</p>" for text in view["notes"]),
         "sure": escape(consistency_words(view["state"])),

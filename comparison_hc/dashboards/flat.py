@@ -1,7 +1,7 @@
 """Move ε, δ or the number of comparisons of Perrot et al. (2020), and see when clusters are found and proved."""
 
 import warnings
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from math import log, sqrt
 
@@ -17,7 +17,7 @@ from ..metrics import adjusted_rand_index
 from ..reproduce.simulation import FAMILIES as N20_FAMILIES
 from ..reproduce.simulation import SIMILARITIES as N20_SIMILARITIES
 from ..reproduce.simulation import equal_sizes
-from .framework import SEED_HELP, Draw, Settings, as_settings, no_step, random_stream, setting
+from .framework import SEED_HELP, Draw, Settings, as_settings, no_step, setting
 
 MOST_OBJECTS = 400
 MOST_ANSWERS = 5_000_000
@@ -27,7 +27,7 @@ N_LIVE = [60, 80, 100, 120, 150, 200, 250, 300, 350, 400]
 K_LIVE = [*range(1, 11), 12, 15, 20, 30, 50, 100, 200, 400]
 A_LIVE = [-6, -4, -2, 0, 0.5, 1, 1.5, *(round(2 + 0.1 * step, 1) for step in range(46))]
 STEPS = [round(0.05 * step, 2) for step in range(1, 21)]
-AGAINST = {"ε": "epsilon", "a": "a"}  # horizontal axes of the chart, and their settings
+AGAINST = ("ε", "a")  # horizontal axes of the chart
 EPSILON_HELP = "an answer is right with probability (1 + ε)/2"
 DELTA_HELP = "a pair inside a cluster is more similar than a pair between clusters with probability (1 + δ)/2"
 A_HELP = "exponent: n(ln n)ᵃ comparisons are asked"
@@ -165,21 +165,16 @@ def search(instance, step=no_step):
     return result, list(dict.fromkeys(sentences))
 
 
-STREAMS = ("similarities", "sample", "errors", "k-means")
 # Similarities depend on all settings but these; so a new setting may be computed in vain, but is never ignored.
-_OTHERS = ("epsilon", "a", "similarity", "every_k", "against")
-_ALL = tuple(each.name for each in fields(FlatSettings) if each.name != "against")
-_MODEL = tuple(each.name for each in fields(FlatSettings) if each.name not in _OTHERS)
+_ALL = tuple({*FlatSettings().message()} - {"against"})
+_MODEL = tuple({*_ALL} - {"epsilon", "a", "similarity", "every_k"})
 
 
 class FlatInstance(Draw):
     "One draw of a planted partition, of comparisons, and of their errors."
 
     depends = dict(model=_MODEL, sample=(*_MODEL, "kind", "a"), found=_ALL)
-
-    def stream(self, use):
-        "The random numbers for one use."
-        return random_stream(self.settings.seed, use, STREAMS)
+    streams = ("similarities", "sample", "errors", "k-means")
 
     @cached_property
     def model(self):

@@ -8,9 +8,9 @@ from ..core.compat import repeat
 from ..flat.sdp import cluster_matrix
 from ..theory.n20_noise import theorem_conditions, theorem_interval
 from ..theory.n20_remarks import CONSTANTS
-from .flat import AGAINST, FlatInstance, FlatSettings, searched, why_not
+from .flat import FlatInstance, FlatSettings, searched, why_not
 from .framework import Page, no_step, page_texts
-from .measure import Axis, measure_chart, measure_show
+from .measure import Axis, curve_event, measure_chart
 from .pictures import chart_spec, heat_figure, heat_map, shades, strip_picture
 
 
@@ -155,8 +155,8 @@ def result_event(data):
     return dict(kind="result", show=show, rows=[dict(s.columns("against", "every_k"), **found)], drawn=True)
 
 
-AXES = (
-    Axis(
+AXES = {
+    "ε": Axis(
         "epsilon",
         float,
         "datum.epsilon",
@@ -164,8 +164,8 @@ AXES = (
         "ε",
         "ε: an answer is right with probability (1 + ε)/2",
     ),
-    Axis("a", float, "datum.a", (1.0, 2.0, 3.0, 4.0, 5.0, 6.0), "a", "a: n(ln n)ᵃ answers are asked"),
-)
+    "a": Axis("a", float, "datum.a", (1.0, 2.0, 3.0, 4.0, 5.0, 6.0), "a", "a: n(ln n)ᵃ answers are asked"),
+}
 OTHERS = ("n", "k", "delta", "family", "similarity")
 LOOK = dict(name="SPUR", colour="#0072B2", shape="circle")
 
@@ -173,7 +173,7 @@ LOOK = dict(name="SPUR", colour="#0072B2", shape="circle")
 def measure_event(settings):
     "The stored curve, and where Theorem 1 begins."
     s = settings
-    axis = next(each for each in AXES if each.setting == AGAINST[s.against])
+    axis = AXES[s.against]
     delta, m = theorem_conditions(s.n, s.epsilon, s.delta, min(s.sizes))
     delta, m = CONSTANTS[0] * delta, CONSTANTS[1] * m
     if axis.setting == "a":
@@ -182,13 +182,11 @@ def measure_event(settings):
         begins = s.epsilon * sqrt(m / max(1, s.n_answers))
     is_stored = s.family == "normal" and s.similarity == "AddS-3"
     bounds = {"Theorem 1: enough answers": begins}
-    shown, words = measure_show("flat", s, axis, ("SPUR",) if is_stored else (), bounds, LABELS)
-    words += "Marks: this visit. Dotted: the present setting. "
     asks = "impossible" if delta >= 1 else "satisfied" if s.delta > delta else f"here {s.delta:g}"
     asked = "satisfied" if s.n_answers >= m else f"here {s.n_answers:,}"
-    words += f"Theorem 1 guarantees all clusters for at least {m:,.0f} answers ({asked}) if δ > {delta:.2f} ({asks})."
-    titles = {"measure-axis": axis.title, "measure-across": axis.words, "measure-words": words}
-    return dict(kind="measure", show={"measure": shown, **titles})
+    words = f"Theorem 1 guarantees all clusters for at least {m:,.0f} answers ({asked}) if δ > {delta:.2f} ({asks})."
+    words = f"Marks: this visit. Dotted: the present setting. {words}"
+    return curve_event("flat", s, axis, ("SPUR",) if is_stored else (), bounds, LABELS, words)
 
 
 LABELS = dict(n="n", k="k", delta="δ", a="a", epsilon="ε")
@@ -223,20 +221,15 @@ def flat_parts(start):
     )
 
 
-def flat_charts():
-    "Prices, objective, and ARI along ε or a."
-    return dict(
-        prices=price_chart(),
-        objective=objective_chart(),
-        measure=measure_chart(AXES, OTHERS, "ari", "ARI", [LOOK], 150),
-    )
-
-
 PAGE = Page(
     settings=FlatSettings,
     work=flat_events,
     parts=flat_parts,
-    charts=flat_charts,
+    charts=lambda: dict(
+        prices=price_chart(),
+        objective=objective_chart(),
+        measure=measure_chart(AXES.values(), OTHERS, "ari", "ARI", [LOOK], 150),
+    ),
     small=dict(n=60),
     **page_texts("flat"),
 )

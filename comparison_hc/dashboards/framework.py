@@ -141,6 +141,11 @@ def message_value(value):
     return "inf" if value == inf else value
 
 
+def several(count, one, many):
+    "A number with its noun."
+    return f"{count:,} {one if count == 1 else many}"
+
+
 def key_text(value):
     "A value as JavaScript writes it."
     if isinstance(value, bool):
@@ -155,15 +160,11 @@ def no_step(text, done=0, total=0):
     "The progress of work that no page waits for."
 
 
-def random_stream(seed, use, streams):
-    "The random numbers for one use, whatever the others have drawn."
-    return as_rng(seed).spawn(len(streams))[streams.index(use)]
-
-
 class Draw:
     "The data behind one setting: cached properties, computed as needed or taken over."
 
     depends = {}  # {name of a cached property: names of the settings that it depends on}
+    streams = ()  # uses of random numbers
 
     def __init__(self, settings, before=None):
         self.settings = settings
@@ -171,6 +172,10 @@ class Draw:
             same = all(getattr(before.settings, each) == getattr(settings, each) for each in needed)
             if same and name in vars(before):
                 vars(self)[name] = vars(before)[name]
+
+    def stream(self, use):
+        "The random numbers for one use, whatever the others have drawn."
+        return as_rng(self.settings.seed).spawn(len(self.streams))[self.streams.index(use)]
 
 
 # ---- the page

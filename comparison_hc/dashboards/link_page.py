@@ -1,6 +1,6 @@
 """The dashboard `link`: one event contains all trees and numbers of a task, and the page moves among them."""
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from html import escape
 
 import numpy as np
@@ -95,11 +95,8 @@ def loss_rows(settings, curve):
     "The intervals of equal loss, as rows that can be saved."
     simple = curve.simplified()
     ends = simple.breakpoints.tolist()
-    about = {name: value for name, value in settings.columns("tasks").items()}
-    return [
-        dict(about, low=low, high=high, loss=loss)
-        for low, high, loss in zip(ends[:-1], ends[1:], simple.values.tolist())
-    ]
+    values = zip(ends[:-1], ends[1:], simple.values.tolist())
+    return [dict(settings.columns("tasks"), low=low, high=high, loss=loss) for low, high, loss in values]
 
 
 def task_event(settings, task, trees, step=no_step):
@@ -192,7 +189,7 @@ def average_event(settings, curves, breaks):
 def link_events(settings, step=no_step, memory=None):
     "Everything that the page shows at one setting, in the order in which it is computed."
     memory = {} if memory is None else memory
-    about_tasks = tuple(getattr(settings, each.name) for each in fields(settings) if each.name not in ("task", "tasks"))
+    about_tasks = tuple(settings.columns("task", "tasks").values())
     shown = (*about_tasks, settings.task)
     if memory.get("shown") != shown:
         task = draw_task(settings)
@@ -259,12 +256,11 @@ def curve_chart():
     return chart_spec(alt.layer(*layers).properties(width="container", height=height))
 
 
-def link_charts():
-    "The curve and two clouds."
-    return dict(curve=curve_chart(), target=cloud_chart(), pruned=cloud_chart())
-
-
 PAGE = Page(
-    settings=LinkSettings, work=link_events, charts=link_charts, small=dict(per_class=5, tasks=5), **page_texts("link")
+    settings=LinkSettings,
+    work=link_events,
+    charts=lambda: dict(curve=curve_chart(), target=cloud_chart(), pruned=cloud_chart()),
+    small=dict(per_class=5, tasks=5),
+    **page_texts("link"),
 )
 link_dashboard = PAGE.widget

@@ -36,7 +36,7 @@ def measure_chart(axes, others, value, title, series, height=175):
     dashes = [[5, 3] if each.get("dashed") else [1, 0] for each in series]
     looks = dict(Color=colours, Shape=shapes, StrokeDash=dashes)
     colour, shape, dash = look_channels("series", names, **looks)
-    first = dict(against=axes[0].setting, at={}, places=[0, 1], texts=["", ""], now=0, solid=1)
+    first = dict(against=next(iter(axes)).setting, at={}, places=[0, 1], texts=["", ""], now=0, solid=1)
     params = [alt.param(name=name, value=what) for name, what in first.items()]
     ends = dict(domainMin=alt.ExprRef("places[0]"), domainMax=alt.ExprRef("places[length(places) - 1]"))
     label = "texts[indexof(places, datum.value)]"
@@ -132,12 +132,13 @@ def bound_rows(found, axis):
     return rows
 
 
-def measure_show(name, settings, axis, series, bounds, labels):
-    "(everything of the chart but the rows of the visit, its first words): the stored line, or a pale one that is near."
+def curve_event(name, settings, axis, series, bounds, labels, more):
+    "The chart but for the rows of the visit, with the stored line, or a pale one that is near; `more` ends its words."
     stored, found = nearest_stored(name, axis.setting, settings)
     lines, other = line_rows(found, axis, series), other_settings(stored, settings, labels)
     signals = dict(axis.signals(settings), solid=0.35 if other else 1)
     rows = dict(lines=lines, bounds=bound_rows(bounds, axis), here=[dict(x=signals["now"])])
     words = f"Pale: means of the nearest stored settings, {other}. " if other else ""
     words += "Lines and bands: mean and standard deviation of five draws. " if lines else "No means are stored here. "
-    return dict(rows=rows, signals=signals, label=f"along {axis.title}"), words
+    show = {"measure": dict(rows=rows, signals=signals, label=f"along {axis.title}"), "measure-axis": axis.title}
+    return dict(kind="measure", show=show | {"measure-across": axis.words, "measure-words": words + more})

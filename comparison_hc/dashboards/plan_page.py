@@ -119,12 +119,12 @@ def plan_events(settings, step=no_step, memory=None):
         yield plan_event(settings, kept)
 
 
-def plan_charts():
-    "The one chart."
-    return dict(curve=plan_chart())
-
-
 PAGE = Page(
-    settings=PlanSettings, work=plan_events, charts=plan_charts, slow=STUDIED, small=dict(n=20), **page_texts("plan")
+    settings=PlanSettings,
+    work=plan_events,
+    charts=lambda: dict(curve=plan_chart()),
+    slow=STUDIED,
+    small=dict(n=20),
+    **page_texts("plan"),
 )
 plan_dashboard = PAGE.widget

@@ -1,6 +1,6 @@
 """Move δ/σ or p of the model of Ghoshdastidar et al. (2019), and see at once which methods find the tree."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from math import inf, isinf
 
@@ -11,7 +11,7 @@ from ..metrics import average_ari
 from ..oracles import sample_quadruplets
 from ..reproduce.f19 import ACTIVE, planted_methods
 from ..reproduce.simulation import GROUP_SIZES, MU, SIGMA, active_tree, passive_tree, pure_groups
-from .framework import SEED_HELP, Draw, Settings, as_settings, no_step, random_stream, setting
+from .framework import SEED_HELP, Draw, Settings, as_settings, no_step, setting
 
 MOST_OBJECTS = 480
 MOST_ANSWERS = 45_000_000
@@ -20,7 +20,7 @@ P_STORED = [0.001, 0.003, 0.01, 0.03, 0.1, 1.0]
 SNR_LIVE = [round(0.1 * step, 1) for step in range(31)] + [3.5, 4, 5, 6, 8, 10, 12, inf]
 SNR_STORED = [round(0.2 * step, 1) for step in range(1, 11)]
 N_LIVE = [1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30]
-AGAINST = {"δ/σ": "snr", "p": "p"}  # horizontal axes of the chart, and their settings
+AGAINST = ("δ/σ", "p")  # horizontal axes of the chart
 AGAINST_HELP = "horizontal axis of the chart of AARI"
 P_HELP = "probability that a comparison is seen"
 L_HELP = "number of levels; there are 2 to the power L pure clusters"
@@ -126,20 +126,15 @@ def setting_notes(settings):
     return [note for note, holds in notes.items() if holds]
 
 
-STREAMS = ("noise", "sample", "groups of 3", "groups of 5", "SL", "CL", "4K–AL–act")
 # Similarities depend on all settings but these; so a new setting may be computed in vain, but is never ignored.
-_OTHERS = ("p", "methods", "drawn", "against")
-_MODEL = tuple(each.name for each in fields(PlantedSettings) if each.name not in _OTHERS)
+_MODEL = tuple({*PlantedSettings().message()} - {"p", "methods", "drawn", "against"})
 
 
 class PlantedInstance(Draw):
     "One draw of a planted hierarchy, and the trees of its methods."
 
     depends = dict(model=_MODEL, asked=_MODEL, answers=(*_MODEL, "p"), given=(*_MODEL, "p"))
-
-    def stream(self, use):
-        "The random numbers for one use."
-        return random_stream(self.settings.seed, use, STREAMS)
+    streams = ("noise", "sample", "groups of 3", "groups of 5", "SL", "CL", "4K–AL–act")
 
     @cached_property
     def model(self):

@@ -29,16 +29,8 @@ from comparison_hc.dashboards.theorem_conditions import (
 from ..core.plotting import tree_layout
 from ..reproduce.f19 import DASHED, SHAPES
 from .framework import Page, no_step, page_texts
-from .measure import Axis, measure_chart, measure_show
-from .planted import (
-    AGAINST,
-    PlantedInstance,
-    PlantedSettings,
-    method_result,
-    planted_methods,
-    setting_notes,
-    tree_of_objects,
-)
+from .measure import Axis, bound_rows, curve_event, measure_chart
+from .planted import PlantedInstance, PlantedSettings, method_result, planted_methods, setting_notes, tree_of_objects
 
 ABOUT = dict(
     zip(
@@ -61,8 +53,8 @@ SERIES = [
     for name, colour, shape in zip(planted_methods, _COLOURS, SHAPES)
 ]
 MIXED = "#000000"
-AXES = (
-    Axis(
+AXES = {
+    "δ/σ": Axis(
         "snr",
         lambda value: min(value, 14.0) ** 0.5,
         "sqrt(datum.snr == 'inf' ? 14 : min(datum.snr, 14))",
@@ -71,8 +63,10 @@ AXES = (
         "δ/σ: signal to noise",
         lambda value: "∞" if value == inf else f"{value:g}",
     ),
-    Axis("p", log10, "log(datum.p) / LN10", (1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1.0), "p (log scale)", "p: share seen"),
-)
+    "p": Axis(
+        "p", log10, "log(datum.p) / LN10", (1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1.0), "p (log scale)", "p: share seen"
+    ),
+}
 
 
 def cluster_colours(clusters, count):
@@ -111,17 +105,15 @@ LABELS = dict(n_pure="N₀", n_levels="L", p="p", snr="δ/σ")
 def measure_event(settings):
     "The stored curves of the methods that run, and where theorems begin."
     s = settings
-    axis = next(each for each in AXES if each.setting == AGAINST[s.against])
+    axis = AXES[s.against]
     bounds = {}
     if s.n_objects >= 3:
         bounds = signal_thresholds(replace(s, snr=1.0, against="δ/σ")) if axis.setting == "snr" else share_thresholds(s)
-    shown, words = measure_show("planted", s, axis, s.methods, bounds, LABELS)
-    words += "Marks: settings of this visit. Dotted: the present setting. Dashed: where a theorem begins to apply"
-    drawn = [row["text"] for row in shown["rows"]["bounds"]]
+    words = "Marks: settings of this visit. Dotted: the present setting. Dashed: where a theorem begins to apply"
+    drawn = [row["text"] for row in bound_rows(bounds, axis)]
     later = any(text.startswith("Theorem") for text in drawn)  # of 2 to 4; Theorem 1's have names of methods
     words += ", 2 to 4 with the small constants." if later else "; Theorems 2 to 4 apply nowhere on this axis."
-    titles = {"measure-axis": axis.title, "measure-across": axis.words, "measure-words": words}
-    return dict(kind="measure", show={"measure": shown, **titles})
+    return curve_event("planted", s, axis, s.methods, bounds, LABELS, words)
 
 
 def tree_event(instance, method, result):
@@ -224,16 +216,11 @@ def planted_parts(start):
     )
 
 
-def planted_charts():
-    "AARI along δ/σ or p; δ/σ = ∞ is drawn at 14."
-    return dict(measure=measure_chart(AXES, ("n_pure", "n_levels"), "aari", "AARI", SERIES))
-
-
 PAGE = Page(
     settings=PlantedSettings,
     work=planted_events,
     parts=planted_parts,
-    charts=planted_charts,
+    charts=lambda: dict(measure=measure_chart(AXES.values(), ("n_pure", "n_levels"), "aari", "AARI", SERIES)),
     stored=dict(methods=planted_methods),
     small=dict(n_pure=5),
     slow=("snr", "n_pure", "n_levels", "seed"),

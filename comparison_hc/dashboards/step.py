@@ -72,9 +72,7 @@ def chart_lines(shape, p, delta):
 
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-SHAPE_HELP = (
-    "balanced: halves; split: random sizes; uniform: all trees equally likely; caterpillar: one item at a time"
-)
+SHAPE_HELP = "balanced: halves; split: random sizes; uniform: all trees equally likely; caterpillar: one item at a time"
 OTHER_TREE = "another hidden tree, other wrong answers"
 DELTA_HELP = "probability with which the tree may be wrong; without effect if p = 1"
 

@@ -4,7 +4,7 @@ from html import escape
 from math import log2
 
 from ..core.plotting import tree_layout
-from .framework import Page, no_step, page_texts
+from .framework import Page, no_step, page_texts, several
 from .pictures import MARKS, chart_spec, edges, look_channels
 from .step import LETTERS, StepSettings, chart_lines, watch
 
@@ -56,10 +56,6 @@ def _named(items):
     return letters[0] if len(letters) == 1 else f"{{{', '.join(letters)}}}"
 
 
-def _several(count, one, many):
-    return f"{count:,} {one if count == 1 else many}"
-
-
 class Frames:
     "All frames of a run."
 
@@ -92,7 +88,7 @@ class Frames:
         shares = insertion.shares[row]
         if self.exact:
             left = sum(share > 0 for share in shares)
-            return f"{_several(left, 'candidate is', 'candidates are')} left of {len(shares)}."
+            return f"{several(left, 'candidate is', 'candidates are')} left of {len(shares)}."
         return f"The most likely vertex has a share of {round(100 * max(shares), 2):g}%."
 
     def _add(self, at, insertion, shares, named=(), pivot=None, asked=(), answer="", wrong=False, **texts):
@@ -157,7 +153,7 @@ class Frames:
             named=whole,
             words=f"{LETTERS[insertion.item]} becomes the sibling of {_named(items)}.",
             answer=answer,
-            question=f"done, after {_several(n_asked, 'question', 'questions')}",
+            question=f"done, after {several(n_asked, 'question', 'questions')}",
             candidates=remains,
             parts="",
         )
@@ -251,10 +247,5 @@ def step_events(settings, step=no_step, memory=None):
     yield chart_event(settings)
 
 
-def step_charts():
-    "The chart of costs."
-    return dict(costs=cost_chart())
-
-
-PAGE = Page(settings=StepSettings, work=step_events, charts=step_charts, **page_texts("step"))
+PAGE = Page(settings=StepSettings, work=step_events, charts=lambda: dict(costs=cost_chart()), **page_texts("step"))
 step_dashboard = PAGE.widget
