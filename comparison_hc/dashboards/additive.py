@@ -53,13 +53,7 @@ class AdditiveSettings(Settings):
     """
 
     world: str = setting(
-        "an additive tree",
-        one_of(WORLDS),
-        "true shape",
-        "shape of the true distances",
-        list(WORLDS),
-        name="world",
-        as_list=True,
+        "an additive tree", one_of(WORLDS), "true shape", "shape of the true distances", list(WORLDS), name="world"
     )
     n: int = setting(12, integer_from(7, 26), "objects", "how many objects", [8, 10, 12, 16, 20, 26])
     answers: int = setting(

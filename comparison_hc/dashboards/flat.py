@@ -57,24 +57,15 @@ class FlatSettings(Settings):
     delta: float = setting(0.7, number_from(0, 1, True, True), "δ", DELTA_HELP, STEPS[:-1], unit="clearness")
     epsilon: float = setting(0.75, number_from(0, 1, True), "ε", EPSILON_HELP, [0.01, *STEPS], unit="rightness")
     a: float = setting(3.0, number_from(-20, 20), "a", A_HELP, A_LIVE, unit="how many answers")
-    family: str = setting(
-        "normal", one_of(FAMILIES), "distributions", FAMILY_HELP, FAMILIES, name="family", as_list=True
-    )
+    family: str = setting("normal", one_of(FAMILIES), "distributions", FAMILY_HELP, FAMILIES, name="family")
     similarity: str = setting(
-        "AddS-3", one_of(SIMILARITIES), "similarity", "similarity computed from the answers", SIMILARITIES, as_list=True
+        "AddS-3", one_of(SIMILARITIES), "similarity", "similarity computed from the answers", SIMILARITIES
     )
     seed: int = setting(0, integer_from(0), "seed", SEED_HELP, range(20), unit="draw number")
     every_k: bool = setting(
-        False,
-        check_flag,
-        "objective of other k",
-        EVERY_K_HELP,
-        [False, True],
-        name="every_k",
-        as_list=True,
-        text=if_needed,
+        False, check_flag, "objective of other k", EVERY_K_HELP, [False, True], name="every_k", text=if_needed
     )
-    against: str = setting("ε", one_of(AGAINST), "curve along", AGAINST_HELP, AGAINST, as_list=True)
+    against: str = setting("ε", one_of(AGAINST), "curve along", AGAINST_HELP, AGAINST)
 
     def _check_together(self):
         "No more clusters than objects."

@@ -27,10 +27,9 @@ def shown_value(value):
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def setting(default, check, label="", help="", live=(), stored=(), name=None, as_list=False, text=shown_value, unit=""):
-    "A setting, and its control."
-    control = dict(label=label, help=help, live=list(live), stored=list(stored), as_list=as_list)
-    control.update(text=text, unit=unit)
+def setting(default, check, label="", help="", live=(), stored=(), name=None, text=shown_value, unit=""):
+    "A setting, and its control: a list for texts and switches, a slider for numbers."
+    control = dict(label=label, help=help, live=list(live), stored=list(stored), text=text, unit=unit)
     return field(default=default, metadata=dict(check=check, called=name or label, **control))
 
 
@@ -203,7 +202,7 @@ def controls_html(settings, values, start):
         words, unit = f'title="{escape(about["help"])}"', f" <small>{about['unit']}</small>" * bool(about["unit"])
         head = f'data-name="{name}" {words}><label for="chc-{{view}}-{name}">{about["label"]}{unit}</label>'
         place_of = f'id="chc-{{view}}-{name}" data-setting="{name}" data-values="{sent}" {words}'
-        if about["as_list"]:
+        if isinstance(each.default, (str, bool)):
             chosen = [" selected" * (at == place) for at in range(len(texts))]
             options = [f'<option value="{at}"{chosen[at]}>{escape(text)}</option>' for at, text in enumerate(texts)]
             found.append(f'<div class="chc-choice" {head}<select {place_of}>{"".join(options)}</select></div>')

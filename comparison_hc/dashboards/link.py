@@ -110,11 +110,9 @@ class LinkSettings(Settings):
     """
 
     kind: str = setting(
-        "rings and disks", one_of(TASKS), "kind of task", "distribution of the tasks", TASKS, name="kind", as_list=True
+        "rings and disks", one_of(TASKS), "kind of task", "distribution of the tasks", TASKS, name="kind"
     )
-    family: str = setting(
-        "single–complete", one_of(FAMILIES), "family", "linkages or metrics that are mixed", FAMILIES, as_list=True
-    )
+    family: str = setting("single–complete", one_of(FAMILIES), "family", "linkages or metrics that are mixed", FAMILIES)
     per_class: int = setting(
         50, integer_from(2, MOST_POINTS), "points per class", "size of a task", SIZES, name="per_class"
     )

@@ -1,6 +1,6 @@
 """Move people, minutes, noise or the clarity of the groups, and see which questions are enough."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from math import ceil, floor, isfinite
 
 import numpy as np
@@ -49,7 +49,7 @@ class PlanSettings(Settings):
     target: float = setting(
         0.8, number_from(0.05, 0.99), "AARI that is enough", "target of the study", [0.5, 0.6, 0.7, 0.8, 0.9, 0.95]
     )
-    method: str = setting("3k-al", one_of(METHODS), "method", "method that builds the tree", METHODS, as_list=True)
+    method: str = setting("3k-al", one_of(METHODS), "method", "method that builds the tree", METHODS)
     seed: int = setting(0, integer_from(0), "seed", "number of the random draw", range(10))
 
     def _check_together(self):
@@ -77,7 +77,7 @@ class PlanSettings(Settings):
     @property
     def studied(self) -> tuple:
         "What the simulated studies depend on."
-        return tuple(getattr(self, each.name) for each in fields(self) if each.name in STUDIED)
+        return tuple(getattr(self, name) for name in STUDIED)
 
 
 def one_repetition(settings, r, step=no_step):

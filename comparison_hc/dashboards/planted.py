@@ -70,7 +70,7 @@ class PlantedSettings(Settings):
         name="methods",
     )
     drawn: str = setting("4–AL", one_of(planted_methods), help="method whose tree is drawn", name="drawn")
-    against: str = setting("δ/σ", one_of(AGAINST), "curve along", AGAINST_HELP, AGAINST, AGAINST, as_list=True)
+    against: str = setting("δ/σ", one_of(AGAINST), "curve along", AGAINST_HELP, AGAINST, AGAINST)
 
     def _check_together(self):
         "No more objects than this page computes live."

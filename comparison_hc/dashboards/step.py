@@ -89,9 +89,7 @@ class StepSettings(Settings):
     """
 
     n: int = setting(12, integer_from(3, len(LETTERS)), "n", "items", range(3, 27), unit="items")
-    shape: str = setting(
-        "uniform", one_of(SHAPES), "shape of the hidden tree", SHAPE_HELP, SHAPE_NAMES, name="shape", as_list=True
-    )
+    shape: str = setting("uniform", one_of(SHAPES), "shape of the hidden tree", SHAPE_HELP, SHAPE_NAMES, name="shape")
     p: float = setting(
         1.0, number_from(0.6, 1), "p", "probability that an answer is right", [*P_VALUES, 1.0], unit="right answers"
     )
