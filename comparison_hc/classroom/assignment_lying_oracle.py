@@ -59,21 +59,11 @@ class Search:
         return bool(v == self._sibling)
 
 
-def play(
-    strategy,
-    m=24,
-    p=0.8,
-    risk=0.05,
-    seeds=range(SEARCHES),
-    stubborn=False,
-    n_people=0,
-    shape="uniform",
-    call="the search",
-):
-    "Several searches; one without end after 1,000 questions is not right. Raises `Wrong` for what is no vertex."
+def play(strategy, m=24, p=0.8, risk=0.05, seeds=range(SEARCHES), n_people=0, call="the search", **kind):
+    "Several searches of a kind; one without end after 1,000 questions is not right. Raises `Wrong` for no vertex."
     right, used = 0, []
     for seed in seeds:
-        search = Search(m, seed, p, stubborn, shape)
+        search = Search(m, seed, p, **kind)
         whom = search.people(n_people) if n_people else search.ask
         parts = {v: [list(part) for part in three] for v, three in search.parts.items()}
         try:

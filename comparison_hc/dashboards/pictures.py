@@ -36,17 +36,14 @@ def shades(matrix, low, high, diagonal=True):
     return codes
 
 
-def _rgb(colour):
-    return tuple(int(colour[at : at + 2], 16) for at in (1, 3, 5))
-
-
 def strip_picture(labels, half=None, colours=CLUSTERS, across=False):
     "A strip that says which rows belong together."
     labels = np.asarray(labels) % len(colours)
     strip = np.column_stack([labels, labels])
     if half is not None:
         strip[np.asarray(half, dtype=bool), 1] = len(colours)
-    return png_picture(strip.T[::-1] if across else strip, [*map(_rgb, colours), (255, 255, 255)])
+    palette = [*(list(bytes.fromhex(colour[1:])) for colour in colours), (255, 255, 255)]
+    return png_picture(strip.T[::-1] if across else strip, palette)
 
 
 def heat_map(name, codes, ends, label, above, beside):
