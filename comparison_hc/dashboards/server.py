@@ -42,7 +42,7 @@ MOST_READERS = 300
 MOST_NAME = 40  # characters of a person's name
 MOST_PICTURES = 2_000_000  # bytes of pictures in the questions: every page shows all of them
 CACHE_BYTES = 100_000_000
-NOT_OURS = "This server has another name."
+NOT_OURS = "The host name in the address is not that of this server."
 NO_TOKEN = "The address must contain the token that the command printed."
 LOST = "The process that computed this has ended, perhaps because of too little memory. Choose a smaller setting."
 HEADERS = {
@@ -455,7 +455,9 @@ class Site(Served):
             if person and not self.log(person).is_file():
                 return None
             if person:
-                here = f'<a href="{self.where("ask", person=person)}">That was me: continue</a>, or choose a name:'
+                here = (
+                    f'<a href="{self.where("ask", person=person)}">That was me: continue</a>, or choose another name:'
+                )
                 words = f"A person with the name {escape(person)} has answered here. {here}"
         except InputError as error:
             words = escape(str(error))
