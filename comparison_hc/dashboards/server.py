@@ -35,7 +35,7 @@ from ..elicitation.items import default_log, read_items
 from .framework import MODULES, find_dashboard
 from .page import import_extra, page_parts, static_text, vega_library
 from .sources import pages_given
-from .worker import answer
+from .worker import answered
 
 LOOPBACK, PORT = "127.0.0.1", 8866
 MOST_READERS = 300
@@ -76,7 +76,8 @@ def work(line):
     with limited_threads(), suppress(EOFError, OSError):  # the server has gone
         while True:
             if order := line.recv():
-                answer(events, order, publish, line.poll)
+                for _ in answered(events, order, publish, line.poll):
+                    pass
                 line.send(("end", ""))
 
 

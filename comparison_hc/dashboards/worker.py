@@ -3,7 +3,6 @@
 import logging
 import threading
 import time
-from contextlib import suppress
 
 from ..core.compat import IN_BROWSER
 from ..core.validation import InputError
@@ -17,15 +16,8 @@ NO_MEMORY = "This setting needs more memory than there is. Choose a smaller one.
 OUR_MISTAKE = "This setting failed ({}: {}). This is an error of the page; other settings still work."
 
 
-def answer(work, request, publish, is_old):
-    "Publish the events of `work(request, step)`, mistakes as sentences."
-    with suppress(Superseded):
-        for _ in answer_slowly(work, request, publish, is_old):
-            pass
-
-
-def answer_slowly(work, request, publish, is_old, show_after=0.15):
-    "The same, as a generator that pauses after every event. Raises `Superseded` if it is wanted no more."
+def answered(work, request, publish, is_old, show_after=0.15):
+    "Publish the events of `work(request, step)`, mistakes as sentences; yields after each, and ends if it is old."
     start = last = time.perf_counter()
 
     def stop_if_old():
@@ -45,7 +37,7 @@ def answer_slowly(work, request, publish, is_old, show_after=0.15):
             publish(event)
             yield
     except Superseded:
-        raise
+        return
     except InputError as error:
         publish(dict(kind="sentence", text=str(error)))
     except MemoryError:
@@ -53,8 +45,8 @@ def answer_slowly(work, request, publish, is_old, show_after=0.15):
     except Exception as error:
         logging.getLogger("comparison_hc.dashboards").exception("a dashboard's work failed")
         publish(dict(kind="sentence", text=OUR_MISTAKE.format(type(error).__name__, error)))
-    stop_if_old()
-    publish(dict(kind="done", seconds=time.perf_counter() - start))
+    if not is_old():
+        publish(dict(kind="done", seconds=time.perf_counter() - start))
 
 
 class LatestOnly:
@@ -128,8 +120,7 @@ class LatestOnly:
             self.publish(dict(event, number=number))
 
         try:
-            with suppress(Superseded):
-                yield from answer_slowly(self.work, settings, publish, is_old, self.show_after)
+            yield from answered(self.work, settings, publish, is_old, self.show_after)
         finally:
             with self._changed:
                 self._busy = False
