@@ -214,12 +214,12 @@ def cloud_chart():
     params = [alt.param(name=name, value=1) for name in ("cx", "cy", "wide", "tall")]
     unit = "max(wide / (width - 20), tall / (height - 20))"
 
-    def axis(column, centre, length):
+    def axis(centre, length):
         ends = [alt.ExprRef(f"{centre} {sign} {unit} * {length} / 2") for sign in "-+"]
         return alt.Scale(domainMin=ends[0], domainMax=ends[1], nice=False, zero=False)
 
-    x = alt.X("x:Q", axis=None, scale=axis("x", "cx", "width"))
-    y = alt.Y("y:Q", axis=None, scale=axis("y", "cy", "height"))
+    x = alt.X("x:Q", axis=None, scale=axis("cx", "width"))
+    y = alt.Y("y:Q", axis=None, scale=axis("cy", "height"))
     (colour,) = look_channels("guess", range(len(LOOKS)), Fill=[colour for colour, _ in LOOKS])
     (shape,) = look_channels("label", range(len(LOOKS)), Shape=[shape for _, shape in LOOKS])
     stroke = alt.condition("datum.wrong", alt.value("#000"), alt.value("#fff"))

@@ -11,7 +11,7 @@ from ..adaptive.insertion import DecisionTree
 from ..adaptive.noisy import EulerTour, check_noise
 from ..adaptive.trees import SHAPES, GrowingTree, random_hierarchy
 from ..core.validation import as_rng, integer_from, number_from, one_of
-from ..oracles import HierarchyOracle, Noisy
+from ..oracles import HierarchyOracle, Noisy, run
 from ..theory.a18_noisy import question_bound
 from ..theory.a18_quick import QUICK_CONSTANT
 from ..theory.a18_trees import log3_hierarchies
@@ -135,17 +135,12 @@ def noisy_insertion(order, x, oracle, truth, p, share):
     def look(weight):
         rows.append(tuple(float(weight[places[v]] / weight.sum()) for v, *_ in vertices))
 
-    search = bayesian_sibling(order, x, p / (1 - p), share / (len(order) - 1), look)
-    answers = None
-    while True:
-        try:
-            question = search.send(answers)
-        except StopIteration as end:
-            at = end.value
-            break
-        answers = oracle(question)
-        items = tuple(question[0].tolist())
+    def ask(question):
+        answers, items = oracle(question), tuple(question[0].tolist())
         asked.append(Question(_meeting(tree, *items[:2]), items, int(answers.item()), int(truth(question).item())))
+        return answers
+
+    at = run(bayesian_sibling(order, x, p / (1 - p), share / (len(order) - 1), look), ask)
     sibling = int(order.vertex[at])
     order.insert(at, x)
     return Insertion(x, vertices, tuple(asked), tuple(rows), sibling)
