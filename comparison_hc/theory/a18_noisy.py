@@ -306,7 +306,7 @@ def marking_run(tour, oracle, sibling, p, delta, x):
 
 @check("A18", "Lemma 5.4, every round", kind="deterministic")
 def rounds_halve_the_weight(quick=True, rng=0):
-    r"""Every round at least halves the total weight, whatever is answered; the sibling's is $p^C(1-p)^{R-C}$; $|S|\le
+    r"""Every round at least halves the total weight, for any answers; the sibling's is $p^C(1-p)^{R-C}$; $|S|\le
     K$; the diameter of $T[S]$ is at most $|S|-1$
 
     Runs with noise, and with answers that are arbitrary; and the diameter for marked places drawn at random.
@@ -513,8 +513,8 @@ def walks_arrive(quick=True, confidence=0.999, rng=0):
     for (p, delta, length, missed), left in zip(rows, low):
         what = "share of walks" if length == "exact" else "condition broken: too short"
         sides.append((p, delta, what, missed, left, "<=" if length == "exact" else ">", delta))
-    sides.append((None, None, "ends that 2C − k does not tell", unlike, unlike, "=", 0))
-    sides.append((None, None, "pairs in T[S] without a way", unreached, unreached, "=", 0))
+    sides.append((None, None, "ends that 2C − k does not predict", unlike, unlike, "=", 0))
+    sides.append((None, None, "pairs in T[S] without a path", unreached, unreached, "=", 0))
     random = dict(seed=seed, what=f"trees, marked places and responses of {runs} walks a case")
     return compare_rows(sides, "p delta what count left relation right", random=random)
 
@@ -536,7 +536,7 @@ def misses_by_right_answers(shape, leaf, k):
 @check("A18", "Lemma 5.5", kind="exact enumeration")
 def leaves_are_found(quick=True):
     r"""TreeWalk finds a target that is a leaf with probability at least $1-\delta$ after $O(D+\log\frac1\delta)$
-    rounds, whatever wrong answers say; not for $p=\frac12$, nor after $d(t,q_0)$ rounds
+    rounds, for any wrong answers; not for $p=\frac12$, nor after $d(t,q_0)$ rounds
 
     The probability of a miss over all patterns of answers, against δ and the binomial tail; and the rounds by D.
     """

@@ -266,6 +266,6 @@ def quick_runs_as_computed(quick=True, confidence=0.999, rng=0):
     share, in_vain = largest_parts(grown(caterpillar(60)).dendrogram(), 40, rng)
     rows.append((60, "caterpillar", "largest accepted part", share, "<=", 15 / 16))
     rows.append((60, "caterpillar", "largest accepted part", share, ">", 14 / 16))
-    rows.append((60, "caterpillar", "questions in vain", in_vain, ">", 0))
+    rows.append((60, "caterpillar", "questions of rejected draws", in_vain, ">", 0))
     random = dict(seed=seed, what=f"the draws of {runs} runs a shape, and large trees")
     return compare_rows(rows, "n shape what left relation right", random=random)

@@ -371,7 +371,7 @@ def questions_for_all(n, name):
 
 @check("A18", "Section 3, lower bound", kind="exact enumeration")
 def three_answers_need_n_log3_n(quick=True):
-    r"""$\sum_T3^{-q(T)}\le1$ for every algorithm that never errs; so the mean of $q(T)$, and all the more its maximum,
+    r"""$\sum_T3^{-q(T)}\le1$ for every algorithm that never errs; so the mean of $q(T)$, and therefore its maximum,
     is at least $\log_3(2n-3)!!\ge n\log_3n-\tfrac23n$
 
     Computes sum, mean and maximum over all trees for three algorithms, and checks the constant of O(n) for n up to 10⁵

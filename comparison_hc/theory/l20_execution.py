@@ -140,7 +140,7 @@ def _leaves_are_runs(families, quick, rng):
 @check("L20", "Lemma 4", kind="exact enumeration")
 def merge_leaves_tile(quick=True, rng=0):
     r"""The leaves of $\mathcal A_{merge}(D_0,D_1)$ tile $[0,1]$, and Algorithm 1 at any $\alpha$, breakpoints included,
-    makes the merges of the leaf that holds it, and of no neighbour; Algorithm 4 finds the same leaves
+    makes the merges of the leaf that contains it, and of no neighbour; Algorithm 4 finds the same leaves
 
     Compares leaves with exact runs for three families of two merge functions.
     """
@@ -150,7 +150,7 @@ def merge_leaves_tile(quick=True, rng=0):
 @check("L20", "Lemma 6", kind="exact enumeration")
 def metric_leaves_tile(quick=True, rng=1):
     r"""The leaves of $\mathcal A_{metric}(d_0,d_1)$ tile $[0,1]$, and Algorithm 1 at any $\beta$, breakpoints included,
-    makes the merges of the leaf that holds it, and of no neighbour; Algorithm 5 finds the same leaves
+    makes the merges of the leaf that contains it, and of no neighbour; Algorithm 5 finds the same leaves
 
     Compares leaves with exact runs for two metrics and one of three merge functions.
     """

@@ -251,7 +251,7 @@ def two_points_by_order(quick=True, rng=0):
                 wrong[merge.name, what] += distance_of(merge, block) != block.flat[place(ranks)]
         nowhere += not any(distance_of(average, block) in block for block in (first, other))
     rows = [(name, f"wrong values, {what}", n_blocks, n, "=", 0) for (name, what), n in wrong.items()]
-    rows.append(("average", "values that are no distance", n_blocks, nowhere, ">", 0))
+    rows.append(("average", "values that are not distances", n_blocks, nowhere, ">", 0))
     random = dict(seed=seed, what="blocks of distances")
     return compare_rows(rows, "merge what blocks left relation right", random=random)
 
