@@ -440,7 +440,7 @@ def test_other_sizes_features_and_alphabets_are_set_aside():
 
 def test_the_cost_of_another_distributions_parameter_is_read_off_the_curve():
     claim = l20_figures.transfer_claims(figure_2({"MNIST": 0.8, "rings and disks": 0.2}))[1]
-    assert claim.holds and claim.measured.startswith("2 of 2 pairs; dearest: +0.200")
+    assert claim.holds and claim.measured.startswith("2 of 2 pairs; largest loss: +0.200")
     assert l20_figures.transfer_claims(figure_2({"MNIST": 0.8})) == []
 
 

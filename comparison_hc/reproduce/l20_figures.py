@@ -150,10 +150,10 @@ def transfer_claims(summary):
                 loss, se = _curve_at(frame, alpha)
                 costs[name, other] = loss - best["loss"], np.hypot(se, best["se"])
     worse = sum(gap > 2 * error for gap, error in costs.values())
-    dearest = max(costs, key=lambda pair: costs[pair][0])
-    cost, (name, other) = costs[dearest][0], dearest
+    largest = max(costs, key=lambda pair: costs[pair][0])
+    cost, (name, other) = costs[largest][0], largest
     low, high = min(alphas.values()), max(alphas.values())
-    measured = f"{worse} of {len(costs)} pairs; dearest: +{cost:.3f} on {name} with the α of {other}"
+    measured = f"{worse} of {len(costs)} pairs; largest loss: +{cost:.3f} on {name} with the α of {other}"
     return [
         judged("l20/vary", f"α from {low:.3f} to {high:.3f} over {', '.join(frames)}", high - low > 0.1),
         judged("l20/transfer", measured, 2 * worse >= len(costs)),
@@ -215,7 +215,7 @@ def flat_cut_claims(summary):
     held = _part(summary, "held out").set_index("metric")
     pruned, flat = held.loc["best pruning"], held.loc["flat cut"]
     before = float(flat["loss"] + flat["gain"])
-    words = f"{before:.3f} by the better one, {flat['loss']:.3f} learned: "
+    words = f"{before:.3f} by the better metric, {flat['loss']:.3f} by the learned mix: "
     words += f"{flat['gain']:+.3f} ± {2 * flat['gain_se']:.3f}"
     both = f"{flat['gain']:+.3f}; best pruning {pruned['gain']:+.3f}"
     apart = 2 * np.hypot(pruned["gain_se"], flat["gain_se"])
