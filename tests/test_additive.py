@@ -586,12 +586,106 @@ def test_the_same_seed_gives_the_same_bits():
     np.testing.assert_array_equal(first, second)
 
 
+@pytest.mark.parametrize("lapse", [0.0, 0.1])
+def test_averages_are_the_mean_paths_of_further_fits(lapse):
+    "Fit by fit and branch by branch; the probabilities and the score are those of these distances."
+    rng = np.random.default_rng(8)
+    rows = answers(7, 200, rng, paths_by_walking(random_parent(7, rng), rng.exponential(1, 11)), lapse)
+    model = AdditiveTree(n_trees=2, rate=1.0, lapse=lapse, rng=5, n_averaged=3).fit(rows)
+    made, mean = replace(outcomes(rows, 7), lapse=lapse), np.zeros((7, 7))
+    for own in np.random.default_rng(5).spawn(3):
+        fit = None
+        for _ in range(2):
+            fit = engine.with_new_tree(made, fit, 1.0, own, regraft=False)
+        for parent, lengths in zip(fit.parents, fit.lengths.reshape(2, -1)):
+            mean += paths_by_walking(parent, lengths) / 3
+    assert model.n_averaged_trees_ == 2
+    np.testing.assert_allclose(model.mean_distances_, mean, atol=1e-9)
+    i, j, k = rows.T
+    p = lapse / 2 + (1 - lapse) / (1 + np.exp(mean[i, j] - mean[i, k]))
+    np.testing.assert_allclose(model.predict_proba(rows)[:, 0], p, atol=1e-8)
+    assert model.score(rows) == pytest.approx((p > 0.5 + 1e-9).mean() + 0.5 * (abs(p - 0.5) < 1e-9).mean())
+
+
+def test_averages_leave_the_trees_alone_and_have_a_seed():
+    rng = np.random.default_rng(9)
+    points = 2 * rng.normal(size=(12, 5))
+    rows = answers(12, 500, rng, np.linalg.norm(points[:, None] - points, axis=2))
+    plain, one, other = (AdditiveTree(rng=2, n_averaged=each).fit(rows) for each in (0, 2, 2))
+    assert plain.n_averaged_trees_ == 0 and 1 <= one.n_averaged_trees_ <= 3
+    assert one.held_out_loss_ < plain.held_out_loss_
+    np.testing.assert_array_equal(plain.mean_distances_, plain.distances_)
+    np.testing.assert_array_equal(one.mean_distances_, other.mean_distances_)
+    assert not np.array_equal(one.mean_distances_, one.distances_)
+    np.testing.assert_array_equal(one.distances_, plain.distances_)
+    for with_it, without in zip(one.trees_, plain.trees_, strict=True):
+        np.testing.assert_array_equal(with_it.parent, without.parent)
+        np.testing.assert_array_equal(with_it.lengths, without.lengths)
+
+
+def test_averages_count_weights_and_ignore_the_order_of_rows_and_pairs():
+    rng = np.random.default_rng(10)
+    rows, times = answers(7, 60, rng), rng.integers(1, 4, 60)
+    model = AdditiveTree(n_trees=2, rate=1.0, lapse=0.0, n_averaged=2)
+    one = model.fit(Triplets(rows, 7, weights=times.astype(float))).mean_distances_
+    repeated = rows.repeat(times, axis=0)[::-1]
+    np.testing.assert_allclose(model.fit(Triplets(repeated, 7)).mean_distances_, one, atol=1e-6)
+    turned = repeated[:, [1, 0, 2, 0]]
+    np.testing.assert_allclose(model.fit(turned).mean_distances_, one, atol=1e-6)
+
+
+def test_averages_never_lose_against_the_mean_loss_of_their_fits():
+    "−log P is convex in the distances, so that of their mean is at most the mean (Jensen), whatever the new answers."
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        made, new = outcomes(answers(8, 80, rng), 8), outcomes(answers(8, 300, rng), 8)
+        rngs = [np.random.default_rng([seed, each]) for each in range(3)]
+        mean = engine.averages(made, 2, 1.0, rngs)
+        rngs = [np.random.default_rng([seed, each]) for each in range(3)]
+        single = np.array([engine.averages(made, 2, 1.0, [own]) for own in rngs])
+        np.testing.assert_allclose(single.mean(axis=0), mean, atol=1e-9)
+        for number in range(2):
+            each = [engine.losses_of_distances(new, own[number]) for own in single]
+            assert (engine.losses_of_distances(new, mean[number]) <= np.mean(each, axis=0) + 1e-9).all()
+
+
+def test_held_out_answers_choose_the_trees_of_averaged_fits():
+    "The number with the smallest log loss of the held-out answers, which is the one that is reported."
+    rng = np.random.default_rng(11)
+    truth = sum(paths_by_walking(random_parent(8, rng), rng.exponential(1, 13)) for _ in range(2))
+    rows = answers(8, 500, rng, truth)
+    made = outcomes(rows, 8)
+
+    def draw():
+        return np.random.default_rng(1).spawn(2)
+
+    found = engine.choose(made, None, (1.0,), (0.0,), "auto", np.random.default_rng(0), 3, 0.2, rngs=draw())
+    names, question = np.unique(made.question, return_inverse=True)
+    is_held = np.isin(question, np.random.default_rng(0).permutation(len(names))[: len(names) // 5])
+    means = engine.averages(made.take(~is_held), 3, 1.0, draw())
+    asked = {(i, *sorted((j, k))) for at in np.flatnonzero(is_held) for i, j, k in [_triplet(made, at)]}
+    held = np.array([row for row in rows.tolist() if (row[0], *sorted(row[1:])) in asked])
+    losses = [negative_log_likelihood(held, each, 0.0) / len(held) for each in means]
+    alone = engine.choose(made, None, (1.0,), (0.0,), "auto", np.random.default_rng(0), 3, 0.2)
+    losses = [alone.loss, *losses]
+    assert alone.n_averaged == 0 and found.n_averaged == int(np.argmin(losses))
+    assert found.loss == pytest.approx(min(losses))
+
+
+def _triplet(made, at):
+    "(i, j, k): the objects of an outcome, i being the one that both pairs share."
+    one, other = (set(made.pairs[pair].tolist()) for pair in made.contrasts[made.alternatives[at, 0]])
+    return (*(one & other), *(one - other), *(other - one))
+
+
 @pytest.mark.parametrize(
     "options, rows, says",
     [
         (dict(n_trees=0), [[0, 1, 2], [1, 2, 3]], "n_trees must be an integer from 1 to 3; got 0"),
         (dict(n_trees="two"), [[0, 1, 2], [1, 2, 3]], "n_trees must be"),
         (dict(rate=0), [[0, 1, 2], [1, 2, 3]], "rate must be"),
+        (dict(n_averaged=-1), [[0, 1, 2], [1, 2, 3]], "n_averaged must be an integer of at least 0; got -1"),
+        (dict(n_averaged=2, per_person=True), [[0, 1, 2], [1, 2, 3]], "n_averaged must be 0 with per_person; got 2"),
         (dict(lapse=1), [[0, 1, 2], [1, 2, 3]], "lapse must be a number in [0, 1); got 1"),
         (dict(), [[0, 1, 2]], "X must be about at least four objects; got '3 objects'"),
     ],

@@ -712,6 +712,29 @@ def grow(outcomes, n_trees, rate, rng, fit=None, progress=None, regraft=True):
     return fit
 
 
+# ---- averages over fits
+
+
+def averages(outcomes, n_trees, rate, rngs, progress=None):
+    """(T, N, N) for one tree, two, … `n_trees`: path lengths, averaged over fits from different first points.
+
+    Subtrees do not move: fits have to differ, and none of them has to be the best.
+    """
+    total = 0
+    for rng in rngs:
+        fit, found = None, []
+        for _ in range(n_trees):
+            fit = with_new_tree(outcomes, fit, rate, rng, progress, regraft=False)
+            found.append(fit.distances().sum(axis=0))
+        total = total + np.array(found)
+    return total / len(rngs)
+
+
+def losses_of_distances(outcomes, distances):
+    "(M,) −log-likelihood of each outcome at these distances (N, N)."
+    return outcomes.losses(outcomes.margins(distances[tuple(outcomes.pairs.T)]))
+
+
 # ---- branch lengths of people
 
 
@@ -775,6 +798,7 @@ class ModelChoice:
     regraft: bool  # whether trees whose subtrees have moved predict at least as well
     loss: float  # mean log loss of the held-out answers
     fit: Fit  # to the other answers
+    n_averaged: int  # trees of each fit that is averaged; 0 where the trees alone predict as well
 
 
 def tuned(train, test, fit, rate, rates, lapses):
@@ -792,10 +816,11 @@ def tuned(train, test, fit, rate, rates, lapses):
     return min([best, *others], key=lambda each: each[0])[1:]
 
 
-def choose(outcomes, people, rates, lapses, n_trees, rng, max_trees, share, progress=None):
+def choose(outcomes, people, rates, lapses, n_trees, rng, max_trees, share, progress=None, rngs=()):
     """What held-out questions choose of rates, shares of lapses, numbers of trees and spreads of people.
 
-    `n_trees` may be "auto"; `people` is a list of their outcomes or None.
+    `n_trees` may be "auto"; `people` is a list of their outcomes or None. With `rngs`, fits are averaged, if this
+    lowers the log loss.
     """
     names, question = np.unique(outcomes.question, return_inverse=True)
     held = np.zeros(len(names), dtype=bool)
@@ -855,7 +880,14 @@ def choose(outcomes, people, rates, lapses, n_trees, rng, max_trees, share, prog
         common, best = losses(fit, None), tried[spread]
         if not is_better(best, common):
             spread, best = None, common
-    return ModelChoice(rate, lapse, len(fit.parents), spread, regraft, float(count @ best / count.sum()), fit)
+    n_averaged = 0
+    if rngs:
+        most, fewest = (max_trees, 1) if n_trees == "auto" else (n_trees, n_trees)
+        tried = [losses_of_distances(test, each) for each in averages(train, most, rate, rngs, progress)]
+        tried = {number: tried[number - 1] for number in range(fewest, most + 1)}
+        n_averaged, best = min([(0, best), *tried.items()], key=lambda each: count @ each[1])
+    loss = float(count @ best / count.sum())
+    return ModelChoice(rate, lapse, len(fit.parents), spread, regraft, loss, fit, n_averaged)
 
 
 def private_branches(splits):

@@ -40,6 +40,7 @@ BY = ("answers", "questions", "people")
 COLUMNS = ("set", "held out", "split", "model", "agreement", "log loss", "revenue", "AARI", "seconds")
 KEY = 4  # columns that say what a row is about
 PLANTED = (200, 400, 800)
+N_AVERAGED = 5  # fits of additive trees
 TREES = {"4–AL": "4-al", "4–AL, refined": "4-al refined", "AddS–AL": "adds-al", "additive–AL": "additive-al"}
 RIVAL = Path(__file__).with_name("rival.py")
 
@@ -133,6 +134,7 @@ def models(train, kind, rivals):
     rows = triplets_of(train, kind)
     found = {"additive tree": partial(additive, train, kind, n_trees=1)}
     found["additive trees, auto"] = partial(additive, train, kind)
+    found["additive trees, averaged"] = partial(additive, train, kind, n_averaged=N_AVERAGED)
     if train.respondents is not None:
         found["additive trees, by person"] = partial(additive, train, kind, per_person=True)
     found |= {f"t-STE, d = {d}": partial(points, rows, d) for d in (2, 3, 5)}
