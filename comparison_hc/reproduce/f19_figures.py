@@ -35,6 +35,7 @@ def planted_chart(summary, columns=3):
     "F19, figures 2 and S.1: mean AARI against δ/σ with a band of one standard deviation, a panel a value of p."
     import altair as alt
 
+    summary = summary.sort_values("p", kind="stable")
     data = summary.assign(
         low=(summary["aari"] - summary["sd"]).clip(lower=-0.05),
         high=(summary["aari"] + summary["sd"]).clip(upper=1),

@@ -382,9 +382,8 @@ def plan_sentences(plan: StudyPlan) -> list[str]:
     """
     people, budget = plan.people, plan.questions_of(plan.people)
     x, values = plan_curve(plan)
-    at = int(np.flatnonzero(x == budget)[0])
-    reached = mean_in_words(values[at])
-    enough = int((values[at] >= plan.target).sum())
+    here = _at_budget(plan)
+    reached, enough = mean_in_words(here), int((here >= plan.target).sum())
     said = [] if plan.forecast is None else plan.forecast.sentences()
     said += [
         f"Ask {WORDS[plan.design]} Build the tree with {plan.method}.",
@@ -393,7 +392,7 @@ def plan_sentences(plan: StudyPlan) -> list[str]:
         f"What follows holds only if the objects form {_world_words(plan)}: then the tree can be compared with the "
         "true one. AARI is the average adjusted Rand index over the levels of the true tree; 1 is the true tree, 0 is "
         "chance.",
-        f"There the study reaches AARI {reached}{_range_over_worlds(plan, budget)}; {enough} of {values.shape[1]} "
+        f"There the study reaches AARI {reached}{_range_over_worlds(plan)}; {enough} of {len(here)} "
         f"simulated studies reach{'es' * (enough == 1)} {plan.target:g}.",
     ]
     found = needed(x, values, plan.target, log=True, joint=True)
@@ -409,7 +408,7 @@ def plan_sentences(plan: StudyPlan) -> list[str]:
     else:
         sure = f" ± {most.half:.0%}" if isfinite(most.half) else ""
         said.append(f"Up to {most.value:.0%}{sure} of the answers may be errors.")
-    return said + _world_sentences(plan, budget)
+    return said + _world_sentences(plan)
 
 
 def _rows_words(plan, budget):
@@ -429,12 +428,15 @@ def _world_words(plan):
     return f"a tree of {2**main.n_levels} groups in {_levels(main)} with δ/σ = {main.delta_over_sigma:g} ({source})"
 
 
-def _range_over_worlds(plan, budget):
+def _at_budget(plan, world=None):
+    "AARI of every repetition with the questions that there is time for."
+    x, values = plan_curve(plan, world=world)
+    return values[np.flatnonzero(x == plan.questions_of(plan.people))[0]]
+
+
+def _range_over_worlds(plan):
     "The means in all worlds that were simulated, if there are several."
-    means = []
-    for world in dict.fromkeys(plan.worlds):
-        x, values = plan_curve(plan, world=world)
-        means.append(values[np.flatnonzero(x == budget)[0]].mean())
+    means = [_at_budget(plan, world).mean() for world in dict.fromkeys(plan.worlds)]
     if len(means) < 2:
         return ""
     return f", and from {min(means):.2f} to {max(means):.2f} in the {len(means)} planted trees that were simulated"
@@ -469,13 +471,12 @@ def _most_words(plan, x):
     )
 
 
-def _world_sentences(plan, budget):
+def _world_sentences(plan):
     "How it would be elsewhere, and with other designs."
     said, main = [], plan.worlds[0]
     for world in dict.fromkeys(plan.worlds[1:]):
         if world != main:
-            x, values = plan_curve(plan, world=world)
-            mean = mean_in_words(values[np.flatnonzero(x == budget)[0]])
+            mean = mean_in_words(_at_budget(plan, world))
             same = "" if world.n_levels == main.n_levels else f" and {_levels(world)}"
             clear = "less clear" if world.delta_over_sigma < main.delta_over_sigma else "as clear"
             clear = "clearer" if world.delta_over_sigma > main.delta_over_sigma else clear
