@@ -130,7 +130,7 @@ def result_event(data):
     if solution.how == "certificate":
         proof = f"certificate, {f'after {iterations}' if solution.n_iter else 'no iteration needed'}"
     else:
-        shape = "a partition" if is_partition else "no partition and was rounded"
+        shape = "a partition" if is_partition else "not a partition and was rounded"
         proof = f"none; SDP-k with {iterations}, X is {shape}"
     facts = {
         "k-hat": f"{data['k_hat']} found, {s.k} planted",
@@ -206,7 +206,7 @@ def flat_events(settings, step=no_step, memory=None):
     yield similarity_event(instance)
     yield measure_event(settings)
     yield dict(kind="notes", notes=instance.notes())
-    step("SPUR looks for a partition that it can prove")
+    step("SPUR looks for a partition with a proof")
     data = searched(instance, step)
     yield dict(kind="notes", notes=data["notes"])
     yield result_event(data)

@@ -1,4 +1,4 @@
-"""Move δ/σ or p of the model of Ghoshdastidar et al. (2019), and see at once which methods find the tree."""
+"""Move δ/σ or p of the model of Ghoshdastidar et al. (2019), and see which methods find the tree."""
 
 from dataclasses import dataclass
 from functools import cached_property
