@@ -48,7 +48,7 @@ function putSettings(root, wanted) {
     const same = text => known.findIndex(each => `${each}` === text || each === +text
       || `${each}`.replaceAll("–", "-") === text);                     // a hyphen is easier to type than a dash
     const places = texts.map(same);
-    const none = text => `The address contains ${setting} = ${text}, which is not among the values: ${known.join(", ")}.`;
+    const none = text => `The address has ${setting} = ${text}, which is not among the values: ${known.join(", ")}.`;
     unknown.push(...texts.filter(text => same(text) < 0).map(none));
     if (!texts.length || places.includes(-1)) continue;
     if (values) own[0].value = places[0];
