@@ -378,9 +378,8 @@ class Check(_Statement):
             return "\n\n".join([*parts, f"`{self.error}`"])
         few = closest_rows(self.table)
         if len(few) < len(self.table):
-            parts.append(
-                f"The table shows {len(few)} of {len(self.table)} rows: the tightest of each kind, then the next tightest."
-            )
+            shown = f"{len(few)} of {len(self.table)} rows"
+            parts.append(f"The table shows {shown}: the tightest of each kind, then the next tightest.")
         return "\n\n".join([*parts, markdown_table(few)])
 
 # %% ../nbs/core/04_checks.ipynb #6e1e6f9e
