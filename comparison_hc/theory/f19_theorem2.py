@@ -49,8 +49,8 @@ def kernel_levels(M, n_pure, whole=False):
 # %% ../../nbs/theory/03_f19_theorem2.ipynb #36804848
 @check("F19", "Theorem 2, eq. 6: simulated", kind="Monte Carlo", confidence=0.999)
 def active_kernel_mean(quick=True, confidence=0.999, n_pure=3, n_levels=2, snr=1.0, q=0.6, rng=0):
-    r"""$\mathbf E[K_{ij}\,|\,w^*]=q\sum_{k\ne i,j}\beta_{\ell_{ik},w^*}\beta_{\ell_{jk},w^*}$, terms with the reference
-    pair left out
+    r"""$\mathbf E[K_{ij}\,|\,w^*]=q\sum_{k\ne i,j}\beta_{\ell_{ik},w^*}\beta_{\ell_{jk},w^*}$, where terms
+    that contain the reference pair are omitted
 
     Drawn kernels given w*, all entries, against the formula.
     """
@@ -66,7 +66,7 @@ def active_kernel_mean(quick=True, confidence=0.999, n_pure=3, n_levels=2, snr=1
         rows += zip([reference] * len(i), level[i, j], low, value, high)
     reference, l, low, value, high = map(np.array, zip(*rows))
     about = dict(reference=np.tile(reference, 2), level=np.tile(l, 2))
-    drawn = dict(seed=seed, what=f"similarities and landmarks of {runs} models a reference")
+    drawn = dict(seed=seed, what=f"similarities and landmarks of {runs} models per reference")
     return compare(np.r_[low, value], "<=", np.r_[value, high], **about, random=drawn)
 
 # %% ../../nbs/theory/03_f19_theorem2.ipynb #b3617ac6
@@ -85,8 +85,9 @@ def questions_asked(n_objects, n_landmarks):
 
 @check("F19", "Theorem 2, number of queries", kind="deterministic")
 def few_landmarks(quick=True):
-    r"""$\mathbf P(|S|>2qN)\le e^{-qN/3}\le\eta/2$ if $q\ge\frac3N\ln\frac2\eta$; $|S|$ landmarks ask
-    $|S|(N-1)-\binom{|S|}2-1\le N|S|$ questions, if the reference has a landmark in it (else one more)
+    r"""$\mathbf P(|S|>2qN)\le e^{-qN/3}\le\eta/2$ if $q\ge\frac3N\ln\frac2\eta$; with $|S|$
+    landmarks, the algorithm asks $|S|(N-1)-\binom{|S|}2-1\le N|S|$ questions if the reference contains a landmark,
+    and one more otherwise
 
     Exact binomial tail against the bound, and the questions of the package for every number of landmarks.
     """
@@ -196,10 +197,10 @@ def kernel_levels_are_separated(quick=True):
         rows.append((L, snr, x, "lower bound", (power * np.diff(b) ** 2 - level_gaps(b)).max(), "<=", 1e-10))
     b = reference_beta(-2.0, 1.0, 1)
     printed, difference = (b[1] ** 2 - b[0] ** 2) ** 2, (b[1] - b[0]) ** 2
-    rows.append((1, 1.0, -2.0, "printed exceeds the difference", printed, ">", difference))
+    rows.append((1, 1.0, -2.0, "printed bound exceeds the difference", printed, ">", difference))
     b = reference_beta(-0.5, 1.0, 1)
     printed, difference = (b[1] ** 2 - b[0] ** 2) ** 2, (b[1] - b[0]) ** 2
-    rows.append((1, 1.0, -0.5, "printed is below Δ²-like", printed, "<", 1e-12 * difference))
+    rows.append((1, 1.0, -0.5, "printed bound is almost 0", printed, "<", 1e-12 * difference))
     return compare_rows(rows, "L snr reference what left relation right")
 
 # %% ../../nbs/theory/03_f19_theorem2.ipynb #a65eaebb
