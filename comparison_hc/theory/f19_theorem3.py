@@ -69,14 +69,14 @@ def passive_kernel(w, p, rng):
 @check("F19", "Theorem 3, mean kernel", kind="Monte Carlo", confidence=0.999)
 def passive_kernel_mean(quick=True, confidence=0.999, n_pure=3, n_levels=2, snr=1.0, p=0.6, rng=0):
     r"""$\mathbf E[K_{ij}]=p^2\sum_{r\ne i,j}\sum_{k<l}\mathbf
-    E_z[b_{\ell_{ir}-\ell_{kl}}(z)\,b_{\ell_{jr}-\ell_{kl}}(z)]$, the reference being neither pair itself
+    E_z[b_{\ell_{ir}-\ell_{kl}}(z)\,b_{\ell_{jr}-\ell_{kl}}(z)]$, where the reference is neither {i, r} nor {j, r}
 
     Means of drawn kernels by level against the closed form; and the printed form outside the interval.
 
-    Erratum. Proof affected: '$E[K_{ij}] = ½ Σ_{k≠l} Σ_{r≠i,j} p^2 β_{ℓ_{ir}−ℓ_{kl}} β_{ℓ_{jr}−ℓ_{kl}}$', a product of
-    two means. The two answers share $w_{kl}$ and are positively correlated. The printed value is far outside the
-    confidence interval (at N = 12 and δ = σ it is about half of the mean or less). The levels of the correct mean are
-    still separated (`passive_levels_are_separated`).
+    Erratum. Proof affected: '$E[K_{ij}] = ½ Σ_{k≠l} Σ_{r≠i,j} p^2 β_{ℓ_{ir}−ℓ_{kl}} β_{ℓ_{jr}−ℓ_{kl}}$'. This is a
+    product of two means. The two answers share $w_{kl}$ and are positively correlated. The printed value is far
+    outside the confidence interval (at N = 12 and δ = σ it is about half of the mean or less). The levels of the
+    correct mean are still separated (`passive_levels_are_separated`).
     """
     seed, rng, runs = rng, as_rng(rng), 1000 if quick else 20_000
     level = planted_levels(n_pure, n_levels)
@@ -202,8 +202,8 @@ def colours_for_the_kernel(quick=True):
 
     Erratum. Proof affected: 'we obtain a regular graph with the vertex degree of each node being (N + C(N,2) − 4) <
     N²'. Terms whose reference pair contains i or j have more neighbours: the largest degree is N² + 2N − 17, which is
-    at least N² from N = 9 on, so N² colours are not enough for the argument. N² + 2N colours are, and eq. 10 changes by
-    a factor that tends to 1.
+    at least N² from N = 9 on, so N² colours are not enough for the argument. N² + 2N colours are enough, and eq. 10
+    holds with 4 instead of the factor 2 (`bernstein_gives_eq10`).
     """
     rows = []
     for N in range(4, 10 if quick else 15):
@@ -285,7 +285,7 @@ def passive_entries_concentrate(quick=True, confidence=0.999, factor=1.0, rng=0)
             rows.append((N, L, eta, possible, off.max() / tau, exceedances, comb(N, 2) * eta / N**2))
     N, L, eta, possible, largest, seen, right = zip(*rows)
     low, _ = proportion_interval(seen, runs, confidence, len(rows))
-    drawn = dict(seed=seed, what=f"noise of {runs} models a case, all comparisons observed")
+    drawn = dict(seed=seed, what=f"noise of {runs} models per case, all comparisons observed")
     rows = list(zip(N, L, eta, np.round(possible, 2), np.round(largest, 3), seen, low, right))
     columns = "N L eta possible_per_tau largest_per_tau exceedances left right"
     return compare_rows(rows, columns, relation="<=", random=drawn)

@@ -67,7 +67,7 @@ def dual_solution(S, labels, lam):
 @check("N20", "Proposition 1, the dual", kind="deterministic")
 def dual_is_stationary(quick=True, rng=0):
     r"""$\Lambda=\lambda I-S-\Gamma+\frac12(\alpha\mathbf 1^T+\mathbf 1\alpha^T)$ and $\Lambda X^*=0$;
-    $\sum_i\alpha_i=\operatorname{tr}(SX^*)-\lambda k$: for any S and λ
+    $\sum_i\alpha_i=\operatorname{tr}(SX^*)-\lambda k$. These identities hold for any S and λ.
 
     Computes the largest entry of each difference on random matrices, including singletons and a single block.
     """
@@ -353,7 +353,8 @@ def certificate_covers_the_proposition(quick=True, rng=7):
 # %% ../../nbs/theory/12_n20_sdp.ipynb #7bfaf33a
 @check("N20", "section 5, the trace falls", kind="deterministic")
 def trace_falls(quick=True, rng=5):
-    r"""$\operatorname{tr}X_\lambda$ does not grow with λ; SPUR's objective is 1 for $X^*$ and $J/n$, less for others
+    r"""$\operatorname{tr}X_\lambda$ does not grow with λ; SPUR's objective is 1 for $X^*$ and
+    for $J/n$, and less than 1 for an X of rank above k
 
     Computes interior-point traces on a grid of λ for random matrices, and SPUR's objective of solutions, X* and J/n.
     """
