@@ -106,7 +106,7 @@ def crowd_table(
     build : str or callable, default "4-al"
         Name of a passive method, or a function from answers to a `Dendrogram`.
     places : array-like of shape (m,), optional
-        Position on the screen of what was chosen: 0 the first, −1 unknown.
+        Screen position of the chosen option: 0 the first, −1 unknown.
     min_decided : int, default 20
         People with fewer decided answers are never flagged.
     n_jobs : int, default 1
@@ -219,9 +219,9 @@ def crowd_weights(
     n_folds : int, default 5
         Number of groups of people; each group is compared with the tree of the others.
     max_rounds : int, default 10
-        Trees and reliabilities are computed in turn at most so often.
+        Maximum number of rounds. Each round computes the trees and then the reliabilities.
     tol : float, default 0.02
-        The iteration ends when no reliability moves by more.
+        The iteration ends when no reliability changes by more than this.
     rng : int or numpy.random.Generator, default 0
         Deals the people into groups.
     progress : callable, optional

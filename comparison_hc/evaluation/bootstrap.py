@@ -46,7 +46,7 @@ def _units(comparisons, by=None):
     m, who = len(comparisons), comparisons.respondents
     if isinstance(by, str) or by is None:
         require(by in (None, "people", "answers"), "by", '"people", "answers", labels or None', by)
-        require(by != "people" or who is not None, "by", '"answers": nobody knows who gave them', by)
+        require(by != "people" or who is not None, "by", '"answers" if the respondents are unknown', by)
         if by == "answers" or who is None:
             return np.arange(m)
         by = who
@@ -224,9 +224,9 @@ def chance_support(
     n_jobs: int = 1,
     progress: Callable[[int, int], Any] | None = None,
 ) -> Support:
-    """Compute the support that branches reach without structure, from the same questions answered by a coin.
+    """Compute the support that branches reach without structure, from random answers to the same questions.
 
-    A tree is built from answers at random, and so are the resampled trees. Support that branches reach here is not
+    A tree is built from random answers, and so are the resampled trees. Support that branches reach here is not
     evidence; compare the values of `bootstrap_support` with these.
 
     Parameters
@@ -252,7 +252,7 @@ def chance_support(
     Returns
     -------
     Support
-        Of the tree of the answers at random.
+        Of the tree of the random answers.
 
     Raises
     ------
