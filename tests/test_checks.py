@@ -253,7 +253,7 @@ def test_a_check_needs_quick_and_defaults():
         (lambda: compare(1, "=", 1), ["✓ holds", "$1 = 1$", "margin **0**"]),
         (lambda: compare(1, "=", 2), ["✗ does not hold", "margin **-1**"]),
         (lambda: compare(np.arange(100.0), "<=", 100), ["✓", "shows 5 of 100 rows", "| 99 |"]),
-        (lambda: compare([1.0, math.nan] * 9, "<=", 2), ["✗", "closest", "nan"]),
+        (lambda: compare([1.0, math.nan] * 9, "<=", 2), ["✗", "tightest", "nan"]),
         (lambda: compare(1, "=", 1, case="a|b"), [r"a\|b"]),
     ],
 )
