@@ -17,7 +17,7 @@ LAYERS = [  # from the bottom: a module imports from its own layer and from thos
     ("core", "comparisons", "oracles", "dendrogram", "metrics", "checks"),
     PAPERS,
     ("theory", "evaluation", "datasets", "methods", "estimators", "additive_tree"),
-    ("elicitation", "reproduce", "cli._options", "cli._reading", "cli._report_options", "cli.cluster", "cli.learn"),
+    ("elicitation", "reproduce", "cli.options", "cli._reading", "cli._report_options", "cli.cluster", "cli.learn"),
     ("whatif",),
     ("dashboards", "classroom"),
     ("cli",),

@@ -19,7 +19,7 @@ from shared import named, zip_of
 
 from comparison_hc.cli import main
 from comparison_hc.cli._main import make_parser
-from comparison_hc.cli._options import help_texts
+from comparison_hc.cli.options import help_texts
 from comparison_hc.comparisons import Triplets, apply_responses, read_comparisons
 from comparison_hc.core.validation import InputError, InputWarning
 from comparison_hc.elicitation.pool import compare_people

@@ -4,23 +4,25 @@ from ..core.screen import say
 
 
 def add_classroom(commands):
-    "The words of `classroom`."
-    about = "assignments: student versions, grading, one of your own"
-    classroom = commands.add_parser("classroom", help=about, description=f"{about.capitalize()}.")
+    "Add the command `classroom`, with a command of its own for each step."
+    from comparison_hc.cli.options import add_command
+
+    classroom, _ = add_command(commands, "classroom", list_command)
     words = classroom.add_subparsers(dest="word", metavar="WORD", required=True)
-    words.add_parser("list", help="the assignments that come with the package").set_defaults(run=list_command)
+    words.add_parser("list", help="list the assignments of the package").set_defaults(run=list_command)
     make = words.add_parser("generate", help="write a course for nbgrader, with student versions and instructor pages")
-    make.add_argument("folder", metavar="FOLDER", help="the course's folder; made if it does not exist")
-    which = "only this assignment, or the path of a source notebook; may be repeated"
+    make.add_argument("folder", metavar="FOLDER", help="folder of the course, created if it does not exist")
+    which = "generate only this assignment, or that of a source notebook; may be repeated"
     make.add_argument("--assignment", action="append", metavar="NAME", help=which)
     make.set_defaults(run=generate_command)
-    mark = words.add_parser("grade", help="grade submissions with nbgrader; the same command continues")
-    mark.add_argument("folder", metavar="FOLDER", help="the course's folder, with submitted/STUDENT/NAME/NAME.ipynb")
-    mark.add_argument("--assignment", required=True, metavar="NAME", help="its name")
+    about = "grade submissions with nbgrader; after an interruption, the same command continues"
+    mark = words.add_parser("grade", help=about)
+    mark.add_argument("folder", metavar="FOLDER", help="folder of the course, with submitted/STUDENT/NAME/NAME.ipynb")
+    mark.add_argument("--assignment", required=True, metavar="NAME", help="name of the assignment")
     mark.set_defaults(run=grade_command)
     begin = words.add_parser("new", help="begin an assignment of your own: a notebook and its module")
-    begin.add_argument("name", metavar="NAME", help="lower-case words with - between")
-    begin.add_argument("--folder", default=".", metavar="FOLDER", help="where (default: here)")
+    begin.add_argument("name", metavar="NAME", help="name of the assignment: lower-case words joined by hyphens")
+    begin.add_argument("--folder", default=".", metavar="FOLDER", help="folder of the new files (default: this one)")
     begin.set_defaults(run=new_command)
 
 

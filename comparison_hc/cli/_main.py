@@ -9,7 +9,7 @@ from ..core.screen import say
 from ..core.validation import InputError, check_integer, require
 from ..whatif.plan_command import add_plan
 from ..whatif.whatif_command import add_whatif
-from ._options import add_command
+from .options import add_command
 from .cluster import add_cluster, add_demo
 from .compare import add_compare
 from .learn import add_learn

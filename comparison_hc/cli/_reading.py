@@ -7,7 +7,7 @@ from ..core._tables import existing_file
 from ..core.importers import IMPORTERS
 from ..core.screen import warnings_to_stderr
 from ..evaluation.object_tables import read_names
-from ._options import HEADER, adder, help_texts
+from .options import HEADER, adder, help_texts
 
 ANSWER_OPTIONS = (  # of the function `read_comparisons`, by the names of their arguments
     "objects columns respondent separator answer weight where missing drop_invalid format records"

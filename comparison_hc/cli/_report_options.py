@@ -11,7 +11,7 @@ from ..core.plotting import SIDES, TreeStyle
 from ..core.validation import InputError, require
 from ..evaluation.object_tables import read_annotations, read_tree
 from ..evaluation.report import FIGURES
-from ._options import adder
+from .options import adder
 
 
 def add_report_options(parser):

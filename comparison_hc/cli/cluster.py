@@ -22,7 +22,7 @@ from ..evaluation.outputs import check_files
 from ..methods import methods, passive_methods
 from ._report_options import add_report_options, check_report_options, with_provenance
 from ..core.screen import say, warnings_to_stderr
-from ._options import add_command, adder, help_texts, option_name, refuse
+from .options import add_command, adder, help_texts, option_name, refuse
 from ._reading import ANSWER_OPTIONS, add_files, add_reading, files_of, say_if_disconnected, title_of, typed_answers
 
 method_names = {name: method.title.split(", ")[0] for name, method in methods.items()}

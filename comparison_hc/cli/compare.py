@@ -4,7 +4,7 @@ from contextlib import suppress
 
 from ..core.parallel import command_bar
 from ..core.validation import check_integer, require, visible_line
-from ._options import add_command
+from .options import add_command
 from ..core.io import check_destination
 from ..evaluation.outputs import check_files
 from ..core.screen import say, warnings_to_stderr

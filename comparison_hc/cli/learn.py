@@ -7,7 +7,7 @@ from pathlib import Path
 from ..core.parallel import check_workers, command_bar
 from ..core.validation import InputError, check_integer, require
 from ..evaluation.object_tables import read_truth
-from ._options import HEADER, add_command, help_texts, parts_of, refuse
+from .options import HEADER, add_command, help_texts, parts_of, refuse
 from ..evaluation.outputs import check_files, check_overwriting
 from ..core.screen import say
 from comparison_hc.evaluation._task_tables import (

@@ -9,7 +9,7 @@ from ..core.io import check_destination
 from ..core.parallel import check_workers
 from ..core.screen import say
 from ..core.validation import require
-from ._options import add_command
+from .options import add_command
 
 
 def add_data(commands):

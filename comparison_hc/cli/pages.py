@@ -6,7 +6,7 @@ import sys
 from ..core.parallel import command_bar
 from ..core.screen import say
 from ..core.validation import require
-from ._options import add_command, adder, refuse
+from .options import add_command, adder, refuse
 
 
 def _add_options(option):

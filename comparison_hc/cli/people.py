@@ -11,7 +11,7 @@ from ..core.parallel import command_bar
 from ..core.screen import say, warnings_to_stderr
 from ..core.validation import check_integer, require, visible_line, visible_text
 from ..evaluation.outputs import check_files
-from ._options import add_command, adder, refuse
+from .options import add_command, adder, refuse
 from ._reading import (
     ANSWER_OPTIONS,
     add_files,

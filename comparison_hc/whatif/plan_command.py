@@ -190,51 +190,38 @@ def collect_study(folder):
     return path, people
 
 
-OPTIONS = {  # metavar, type, default, help
-    "objects": ("N|NAMES", str, None, "how many objects, or a file with a name a line (default: those of the pilot)"),
-    "people": ("N", int, 20, "how many people (default: 20)"),
-    "minutes": ("X", float, 15.0, "that each of them has (default: 15)"),
-    "noise": ("P", float, None, "probability of an error (default: from repeated questions of the pilot, else 0.15)"),
-    "seconds-per-answer": ("X", float, 6.0, "that a question takes (default: 6)"),
-    "accuracy": ("X", float, 0.8, "the AARI that is enough (default: 0.8)"),
-    "design": ("NAMES", str, None, "designs to compare, with commas (default: all)"),
-    "delta-over-sigma": ("X", float, 2.0, "how clear the groups are, where there is no pilot (default: 2)"),
-    "levels": ("N", int, None, "of the hidden tree, where there is no pilot (default: about eight objects a group)"),
-    "repeat": ("N", int, None, "simulated studies of each kind (default: 8)"),
-    "seed": ("N", int, 0, "other draws of everything (default: 0)"),
-    "jobs": ("N", int, -1, "workers (default: -1, one per core); results do not depend on it"),
-    "journal": (
-        "FILE",
-        str,
-        None,
-        "keep finished runs here; once interrupted, the same command continues (default: --out)",
-    ),
-    "out": ("FOLDER", str, None, "write the page, the runs and a list of questions for each person into this folder"),
-    "collect": ("FOLDER", str, None, "no plan: put the answers of everybody in this study's folder into answers.csv"),
+OPTIONS = {  # metavar, type, default
+    "objects": ("N|NAMES", str, None),
+    "people": ("N", int, 20),
+    "minutes": ("X", float, 15.0),
+    "noise": ("P", float, None),
+    "seconds-per-answer": ("X", float, 6.0),
+    "accuracy": ("X", float, 0.8),
+    "design": ("NAMES", str, None),
+    "delta-over-sigma": ("X", float, 2.0),
+    "levels": ("N", int, None),
+    "repeat": ("N", int, None),
+    "seed": ("N", int, 0),
+    "jobs": ("N", int, -1),
+    "journal": ("FILE", str, None),
+    "out": ("FOLDER", str, None),
+    "collect": ("FOLDER", str, None),
 }
 
 
 def add_plan(commands):
-    "The words of `plan`."
+    "Add the command `plan`."
+    from comparison_hc.cli.options import add_command
     from comparison_hc.cli._reading import add_reading
 
-    plan = commands.add_parser(
-        "plan",
-        help="plan a study: what to ask, how many people, what it will reach",
-        description="Simulate a study before it begins, say what to ask and whether it is enough, and write the lists.",
-    )
-    for name, (metavar, kind, default, words) in OPTIONS.items():
-        plan.add_argument(f"--{name}", metavar=metavar, type=kind, default=default, help=words)
-    plan.add_argument("--exact", action="store_true", help="50 simulated studies of each kind")
-    pilot = "answers that are there already, as `cluster` reads them"
-    plan.add_argument("--pilot", metavar="FILE", nargs="+", help=pilot)
-    kinds = ["triplets", "central", "odd-one-out"]
-    row = "what a row of the pilot says (default: triplets)"
-    plan.add_argument("--kind", choices=kinds, default="triplets", help=row)
-    asked = "how the pilot was asked, if its rows do not say it: adaptive, or grid (pick the nearest of many)"
-    plan.add_argument("--pilot-design", choices=["adaptive", "grid"], help=asked)
+    plan, option = add_command(commands, "plan", plan_command)
+    for name, (metavar, kind, default) in OPTIONS.items():
+        option(f"--{name}", metavar=metavar, type=kind, default=default)
+    option("--exact", action="store_true")
+    option("--pilot", metavar="FILE", nargs="+")
+    option("--kind", choices=["triplets", "central", "odd-one-out"], default="triplets")
+    option("--pilot-design", choices=["adaptive", "grid"])
     add_reading(plan, kind=False)
-    plan.set_defaults(run=plan_command)
 
 
 def plan_command(args):

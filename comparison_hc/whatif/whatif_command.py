@@ -27,12 +27,10 @@ def _help(parameter):
 
 
 def add_whatif(commands):
-    "The words of `whatif`."
-    command = commands.add_parser(
-        "whatif",
-        help="a sweep over a model's parameters: how many answers are enough?",
-        description="Repeat runs of a model over all combinations of values, and say what they mean.",
-    )
+    "Add the command `whatif`, with a command of its own for each model."
+    from comparison_hc.cli.options import add_command, adder
+
+    command, _ = add_command(commands, "whatif", whatif_command)
     models = command.add_subparsers(dest="model", required=True, metavar="MODEL")
     for model in MODELS.values():
         words = models.add_parser(
@@ -43,27 +41,15 @@ def add_whatif(commands):
         )
         for each in model.parameters:
             words.add_argument(option_name(each.name), metavar="VALUES", help=_help(each))
-        _add_common(words, model)
-        words.set_defaults(run=whatif_command)
-
-
-def _add_common(words, model):
-    "What all models have."
-    repeat = f"repetitions (default: as many as fit into a minute, at most {model.repeat}; with --exact the paper's)"
-    words.add_argument("--repeat", type=int, metavar="N", help=repeat)
-    words.add_argument(
-        "--exact", action="store_true", help="what is not said is as in the paper, however long it takes"
-    )
-    if model.target is not None:
-        target = f"the mean {model.measure_label} that is enough (default: {model.target:g})"
-        words.add_argument("--target", type=float, metavar="X", help=target)
-    words.add_argument("--seed", type=int, default=0, metavar="N", help="other draws of everything (default: 0)")
-    workers = "workers (default: -1, one per core); results do not depend on it"
-    words.add_argument("--jobs", type=int, default=-1, metavar="N", help=workers)
-    journal = "keep finished runs in this file; interrupted, the same command continues"
-    words.add_argument("--journal", metavar="FILE", help=journal)
-    out = "write the table (.csv, .parquet), the picture (.svg, .png, .pdf) or a page (.html); may be repeated"
-    words.add_argument("--out", action="append", default=[], metavar="PATH", help=out)
+        option = adder(words, "whatif", repeat=model.repeat, measure=model.measure_label, target=model.target)
+        option("--repeat", type=int, metavar="N")
+        option("--exact", action="store_true")
+        if model.target is not None:
+            option("--target", type=float, metavar="X")
+        option("--seed", type=int, default=0, metavar="N")
+        option("--jobs", type=int, default=-1, metavar="N")
+        option("--journal", metavar="FILE")
+        option("--out", action="append", default=[], metavar="PATH")
 
 
 def check_words(args):
