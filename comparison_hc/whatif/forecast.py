@@ -28,9 +28,9 @@ WIDER = 2.0  # times the range in simulated worlds, on the scale of log-odds: pe
 MEASURES = ("agreement", "stability")
 DEFINED = {
     "agreement": "the share of the answers of one half of the study that the tree of the other half predicts; "
-    "undecided answers count half, 0.5 is chance",
-    "stability": "how nearly the branches of the tree of one half come back in the tree of the other half: mean "
-    "transfer similarity, 1 if all branches come back, 0 if none does, not even nearly",
+    "an undecided answer counts as one half, and 0.5 is chance",
+    "stability": "how closely the tree of one half reproduces the branches of the tree of the other half: "
+    "mean transfer similarity, 1 if all branches recur exactly, 0 if none is even partly recovered",
 }
 PRIOR = (
     "half of the worlds are trees of 1 to {levels} levels with δ/σ from 0.4 to 8, half are points in 1 to 8 dimensions "

@@ -378,7 +378,7 @@ def plan_sentences(plan: StudyPlan) -> list[str]:
     >>> from comparison_hc.whatif import plan_sentences, plan_study
     >>> plan = plan_study(8, people=4, minutes=2, designs="triplets", repeat=2, n_worlds=40)
     >>> [text for text in plan_sentences(plan) if text.startswith("4 people")]
-    ['4 people answer 68 new questions, 17 each of 20 in 2 minutes.']
+    ['4 people answer 68 new questions: 17 of the 20 that each answers in 2 minutes.']
     """
     people, budget = plan.people, plan.questions_of(plan.people)
     x, values = plan_curve(plan)
@@ -387,10 +387,10 @@ def plan_sentences(plan: StudyPlan) -> list[str]:
     said = [] if plan.forecast is None else plan.forecast.sentences()
     said += [
         f"Ask {WORDS[plan.design]} Build the tree with {plan.method}.",
-        f"{people} people answer {budget:,} new questions, {plan.new_per_person} each of {plan.per_person} in "
-        f"{plan.minutes:g} minutes{_rows_words(plan, budget)}.",
-        f"What follows holds only if the objects form {_world_words(plan)}: then the tree can be compared with the "
-        "true one. AARI is the average adjusted Rand index over the levels of the true tree; 1 is the true tree, 0 is "
+        f"{people} people answer {budget:,} new questions: {plan.new_per_person} of the {plan.per_person} that each "
+        f"answers in {plan.minutes:g} minutes{_rows_words(plan, budget)}.",
+        f"The following results hold only if the objects form {_world_words(plan)}: then the tree can be compared with "
+        "the true one. AARI is the average adjusted Rand index over the levels of the true tree; 1 is the true tree, 0 is "
         "chance.",
         f"There the study reaches AARI {reached}{_range_over_worlds(plan)}; {enough} of {len(here)} "
         f"simulated studies reach{'es' * (enough == 1)} {plan.target:g}.",
@@ -414,7 +414,7 @@ def plan_sentences(plan: StudyPlan) -> list[str]:
 def _rows_words(plan, budget):
     "How many comparisons the questions give, where that is not one each."
     each = ROWS_A_QUESTION[plan.design]
-    return f"; each gives {each} comparisons, {each * budget:,} in all" if each > 1 else ""
+    return f". Each question gives {each} comparisons, so there are {each * budget:,}" if each > 1 else ""
 
 
 def _levels(world):
@@ -463,7 +463,7 @@ def _most_words(plan, x):
     most, questions = enough_for_most(plan)
     who = f"{most} of {plan.n_repetitions} simulated studies"
     if isfinite(questions):
-        return f"To be nearly sure: {who} reach it with {ceil(questions / plan.new_per_person)} people."
+        return f"With {ceil(questions / plan.new_per_person)} people, {who} reach it."
     if questions > 0:
         return f"Fewer than {who} reach it with {ceil(x[-1] / plan.new_per_person)} people, the most tried."
     return (
@@ -485,7 +485,7 @@ def _world_sentences(plan):
     others = design_table(plan)
     others = others[others["design"] != plan.design]
     words = [f"{row.design} {row.aari:.2f}" for row in others.drop_duplicates("design").itertuples()]
-    return said + ([f"Other designs with as many questions: {', '.join(words)}."] if words else [])
+    return said + ([f"AARI of other designs with as many questions: {', '.join(words)}."] if words else [])
 
 
 def design_table(plan):
