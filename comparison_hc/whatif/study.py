@@ -390,8 +390,8 @@ def plan_sentences(plan: StudyPlan) -> list[str]:
         f"{people} people answer {budget:,} new questions: {plan.new_per_person} of the {plan.per_person} that each "
         f"answers in {plan.minutes:g} minutes{_rows_words(plan, budget)}.",
         f"The following results hold only if the objects form {_world_words(plan)}: then the tree can be compared with "
-        "the true one. AARI is the average adjusted Rand index over the levels of the true tree; 1 is the true tree, 0 is "
-        "chance.",
+        "the true one. AARI is the average adjusted Rand index over the levels of the true tree; 1 is the true tree, 0 "
+        "is chance.",
         f"There the study reaches AARI {reached}{_range_over_worlds(plan)}; {enough} of {len(here)} "
         f"simulated studies reach{'es' * (enough == 1)} {plan.target:g}.",
     ]
