@@ -117,7 +117,7 @@ def test_people_and_places(answers, capsys, tmp_path):
     assert out.splitlines()[-3].endswith("Farther from that than chance explains: p03.") and "100% biased" in out
     (tmp_path / "fair.csv").write_text(shown_rows(answers, None))
     assert "Nobody is farther from that than chance explains." in run(capsys, "people", "fair.csv", *words[1:])[1]
-    assert "first place: not known" in run(capsys, "people", "said.csv", "--method", "3-al")[1]
+    assert "first place: unknown" in run(capsys, "people", "said.csv", "--method", "3-al")[1]
 
 
 def test_responses_are_one_choice_each(capsys, tmp_path, monkeypatch):
@@ -187,7 +187,7 @@ def test_people(answers, capsys):
         (["cluster", "w.csv", "--kind", "similarity", "--without", "p"], "--without must be left out"),
         (["cluster", "said.csv", "--without", "Zoe"], "--without must be one of the respondents (p00, p01"),
         (["cluster", "anonymous.csv", "--without", "Zoe"], "--without must be omitted, because the answers have no"),
-        (["people", "anonymous.csv"], "answers must be with a column that says who answered"),
+        (["people", "anonymous.csv"], "answers must be with a column of respondents"),
         (["cluster", "said.csv", "--people", "missing.csv"], "--people must be an existing file"),
         (["cluster", "said.csv", "--people", "w.csv"], "--people must be a table that `comparison-hc people` wrote"),
         (["cluster", "said.csv", "--people", "t.csv", "--out", "t.csv"], "--out must be another file than --people"),
