@@ -213,8 +213,8 @@ class AdditiveTree(BaseEstimator):
         Share of lapses, from 0 to below 1. With "auto" held-out answers choose 0, 0.02, 0.05, 0.1 or 0.2.
     n_averaged : int, default 0
         Number of further fits, from different first trees, whose path lengths are averaged to predict answers; 5 are
-        usually enough. With 0 the trees alone predict, and also where held-out answers chose something and the
-        averages did not predict these answers better. Not together with `per_person`.
+        usually enough. With 0 the trees alone predict. If held-out answers choose any of `n_trees`, `rate` and
+        `lapse`, they also choose whether the averages predict. Not together with `per_person`.
 
     Attributes
     ----------

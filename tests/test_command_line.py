@@ -671,11 +671,12 @@ def test_errata_are_listed_and_nothing_is_run(capsys):
 
 def test_every_option_has_a_help_text_and_every_help_text_an_option():
     commands, unused = make_parser()._subparsers._group_actions[0].choices, dict(help_texts())
-    shared = {name: unused.pop(name) for name in ("reading", "report", "methods")}
+    shared = {name: unused.pop(name) for name in ("reading", "report", "written", "methods")}
     commands["whatif"] = commands["whatif"]._subparsers._group_actions[0].choices["planted"]
     for name, texts in unused.items():
         options = {o.removeprefix("--"): a for a in commands[name]._actions for o in (*a.option_strings, a.dest)}
         assert set(texts) - {"help", "description"} <= set(options)
         assert all(action.help for action in commands[name]._actions if action.option_strings)
-    taken = {option.removeprefix("--") for a in commands["cluster"]._actions for option in a.option_strings}
-    assert {*shared["reading"], *shared["report"]} <= taken
+    for name, groups in (("cluster", ("reading", "report")), ("ask", ("written",)), ("pool", ("reading", "written"))):
+        taken = {option.removeprefix("--") for a in commands[name]._actions for option in a.option_strings}
+        assert {option for group in groups for option in shared[group]} <= taken

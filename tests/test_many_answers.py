@@ -99,6 +99,11 @@ def script(name, monkeypatch):
     return import_module(name)
 
 
+@pytest.mark.parametrize("name", sorted(path.stem for path in Path(__file__).with_name("benchmarks").glob("*.py")))
+def test_benchmarks_find_the_names_that_they_import(name, monkeypatch):
+    assert script(name, monkeypatch).__doc__
+
+
 def test_a_benchmark_that_fails_says_one_sentence(monkeypatch):
     run = script("run", monkeypatch)
     assert run.one_sentence('Traceback\n  File "x"\nx.InputError: data are not here. Set the folder\n\n') == (

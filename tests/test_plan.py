@@ -258,7 +258,7 @@ def test_designs_that_reach_as_much_are_told_apart_by_the_pilot():
         draft = replace(plan, fit=asked and SimpleNamespace(design=asked, worlds=plan.worlds, is_near=True))
         found = play_study(draft, designs, 2, 1, None, lambda done: None)
         assert found.design == expected == listed_design(found) == design_table(found).design[0]
-    assert "Each question gives 2 comparisons, so there are 1,720" in " ".join(plan_sentences(plan))
+    assert "Each question gives 2 comparisons, which makes 1,720" in " ".join(plan_sentences(plan))
     assert "Each question gives" not in " ".join(plan_sentences(replace(found, fit=None)))
 
 

@@ -9,9 +9,8 @@ from ..core.screen import warnings_to_stderr
 from ..evaluation.object_tables import read_names
 from .options import HEADER, adder, help_texts
 
-ANSWER_OPTIONS = (  # of the function `read_comparisons`, by the names of their arguments
-    "objects columns respondent separator answer weight where missing drop_invalid format records"
-).split()
+NOT_ABOUT_ANSWERS = ("kind", "header", "encoding")  # which files of matrices have, too
+ANSWER_OPTIONS = tuple(name.replace("-", "_") for name in help_texts()["reading"] if name not in NOT_ABOUT_ANSWERS)
 KINDS = ("triplets", "quadruplets", "central", "odd-one-out")
 
 

@@ -140,8 +140,9 @@ def _print_groups(args):
         say(f"wrote {args.out}")
 
 
-def _add_written(option):
+def _add_written(command):
     "Add the options about files that `ask` and `pool` write."
+    option = adder(command, "written")
     option("--out", action="append", default=[], metavar="PATH")
     option("--answers-out", metavar="PATH.csv")
 
@@ -158,7 +159,7 @@ def add_ask(commands):
     option("--list", metavar="LIST.csv")
     option("--export", action="append", default=[], metavar="PATH")
     option("--trials-out", metavar="PATH.csv")
-    _add_written(option)
+    _add_written(ask)
     page = ask.add_argument_group("in a browser, for participants: one question and a counter, nothing else")
     option = adder(page, "ask")
     option("--browser", action="store_true")
@@ -305,7 +306,7 @@ def add_pool(commands):
     pool, option = add_command(commands, "pool", pool_command)
     add_files(option)
     add_reading(pool)
-    _add_written(option)
+    _add_written(pool)
 
 
 def pool_command(args):

@@ -122,7 +122,7 @@ def wrong_answers_run(epsilon, n_pure, repetition, rng):
     ]
 
 
-def one_row_a_run(table):
+def one_row_per_run(table):
     "Runs side by side, one row per measure."
     if "known" in table:
         table = table.assign(method=table["method"] + " (" + table["known"] + ")")

@@ -15,7 +15,7 @@ from ..evaluation._splits import object_groups
 from ..evaluation.model_selection import signed_correctness
 from ..methods import build_hierarchy
 from .designs import hidden_groups, study_rows
-from .pilot import ROWS_A_QUESTION, checked_pilot, most_levels
+from .pilot import ROWS_PER_QUESTION, checked_pilot, most_levels
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -128,7 +128,7 @@ def simulated_study(n_objects, pilot, n_rows, design, noise, method, rng):
     slips = rng.uniform(0, 0.4) if noise is None else noise
 
     def study(rows, n, kind):
-        n_questions = max(2, round(rows / ROWS_A_QUESTION[kind]))
+        n_questions = max(2, round(rows / ROWS_PER_QUESTION[kind]))
         asked, known = "odd-one-out" if kind == "adaptive" else kind, similarity[:n, :n]
         return Triplets(study_rows(asked, known, n_questions, n_questions, slips, rng), n)
 
@@ -138,14 +138,14 @@ def simulated_study(n_objects, pilot, n_rows, design, noise, method, rng):
 
 @dataclass(frozen=True, eq=False)
 class StudyForecast:
-    """What the halves of a study will say about each other.
+    """Forecast of the agreement and the stability between the halves of a study.
 
     Attributes
     ----------
     table : pandas.DataFrame
         One row per measure: measure, forecast (median), low and high (the range that holds it with probability 0.8).
     assumption : str
-        In which worlds studies were simulated.
+        Assumption on the worlds in which studies were simulated.
     n_rows, n_objects, n_worlds : int
         Rows of the study, objects, and worlds that the forecast was made from.
     is_near : bool
@@ -166,7 +166,7 @@ class StudyForecast:
     is_near: bool
 
     def sentences(self) -> list[str]:
-        """Say the forecast: the assumption first, then the ranges, then what is measured.
+        """Describe the forecast: the assumption, the ranges, and the definitions of the measures.
 
         Returns
         -------
@@ -252,7 +252,7 @@ def forecast_study(
     import pandas as pd
 
     n_rows, progress = check_integer(n_rows, "n_rows", 40), check_progress(progress)
-    check_choice(design, "design", tuple(ROWS_A_QUESTION))
+    check_choice(design, "design", tuple(ROWS_PER_QUESTION))
     noise = None if noise is None else check_number(noise, "noise", 0, 0.5, open_high=True)
     n_worlds, generator = check_integer(n_worlds, "n_worlds", 40, 100_000), as_rng(rng)
     if pilot is not None:

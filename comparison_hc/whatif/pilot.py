@@ -24,7 +24,7 @@ from .designs import study_run
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-ROWS_A_QUESTION = {"triplets": 1, "grid": 1, "odd-one-out": 2, "central": 2, "adaptive": 2}
+ROWS_PER_QUESTION = {"triplets": 1, "grid": 1, "odd-one-out": 2, "central": 2, "adaptive": 2}
 FEWEST_REPEATS = 20  # repeated questions below which they say too little
 
 
@@ -45,7 +45,7 @@ class Slips:
 
 def slip_of(same, design):
     "The probability of a response error that corresponds to the agreement of two answers."
-    if ROWS_A_QUESTION[design] == 1:
+    if ROWS_PER_QUESTION[design] == 1:
         return (1 - sqrt(max(2 * same - 1, 0))) / 2
     return 1 - right_answer_probability(same)
 
@@ -57,7 +57,7 @@ def slips_from_repeats(pilot, design, assumed=0.15):
     yes = bincount(question, weights=low_won)
     equal, pairs = yes * (yes - 1) + (n - yes) * (n - yes - 1), n * (n - 1)
     share = equal[n > 1] / pairs[n > 1]  # each question once: one that everybody was asked is one
-    same, other = share.sum() / ROWS_A_QUESTION[design], (1 - share).sum()
+    same, other = share.sum() / ROWS_PER_QUESTION[design], (1 - share).sum()
     repeated = same + other
     if repeated < FEWEST_REPEATS:
         return Slips(assumed, assumed, assumed, 0)
@@ -134,7 +134,7 @@ def simulated_curves(
     "Agreement in several worlds, with the same seeds."
     from comparison_hc.reproduce.experiments import run_experiment
 
-    asked = [max(1, round(size / ROWS_A_QUESTION[design])) for size in sizes]
+    asked = [max(1, round(size / ROWS_PER_QUESTION[design])) for size in sizes]
     common = dict(n_objects=n_objects, noise=noise, design=design, per_person=10**6, method=method)
     grid = [
         {**common, "n_levels": w.n_levels, "delta_over_sigma": w.delta_over_sigma, "questions": m, "repetition": r}
@@ -155,7 +155,7 @@ def tried_worlds(n_objects):
 def checked_pilot(pilot, design):
     "A pilot that can say something. Raises `InputError`."
     pilot = as_triplets(pilot)
-    require(design in ROWS_A_QUESTION, "the pilot's design", f"one of {', '.join(ROWS_A_QUESTION)}", design)
+    require(design in ROWS_PER_QUESTION, "the pilot's design", f"one of {', '.join(ROWS_PER_QUESTION)}", design)
     rule = "at least 60 answers, to have some held out"
     require(len(pilot) >= 60, "pilot", rule, len(pilot))
     require(pilot.n_objects >= 6, "pilot", "about at least 6 objects", pilot.n_objects)
@@ -185,21 +185,21 @@ def fit_pilot(
     pilot : Triplets
         At least 60 answers about at least 6 objects.
     design : {"triplets", "odd-one-out", "central", "adaptive", "grid"}, default "triplets"
-        What people were asked.
+        Design of the questions of the pilot.
     noise : float, optional
         Probability of a response error; by default from repeated questions, or 0.15.
     repeat : int, default 4
-        Simulated studies of each world and size.
+        Number of simulated studies of each world and size.
     seed : int, default 0
         Of splits and simulations.
     n_jobs : int, default 1
-        Workers; −1 for one per core.
+        Number of workers, −1 for one per core.
     progress : callable, optional
         Called with (runs done, runs in all).
     journal : str or Path, optional
         File that keeps finished runs, and from which the same call continues.
     method : str, default "3k-al"
-        By which the trees of the pilot are built.
+        Method that builds the trees of the pilot.
 
     Returns
     -------
@@ -264,17 +264,17 @@ def predicted_agreement(
     Parameters
     ----------
     fit : PilotFit
-        From `fit_pilot`.
+        Result of `fit_pilot`.
     sizes : sequence of int
-        Rows that a tree is built from.
+        Numbers of rows from which a tree is built.
     repeat : int, default 4
-        Simulated studies of each world and size.
+        Number of simulated studies of each world and size.
     most_worlds : int, default 6
-        Worlds that stand for all that are near enough.
+        Largest number of worlds that represent those that are near enough.
     seed : int, default 1
-        Of the simulations.
+        Seed of the simulations.
     n_jobs : int, default 1
-        Workers; −1 for one per core.
+        Number of workers, −1 for one per core.
     progress : callable, optional
         Called with (runs done, runs in all).
 

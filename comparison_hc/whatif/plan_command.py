@@ -52,9 +52,9 @@ def plan_page(plan: StudyPlan, words: str = "") -> str:
     Parameters
     ----------
     plan : StudyPlan
-        From `plan_study`.
+        Result of `plan_study`.
     words : str, default ""
-        The command that made it.
+        Command that repeats the plan.
 
     Returns
     -------
@@ -115,7 +115,7 @@ def write_plan(plan: StudyPlan, folder: str | Path, words: str = "") -> list[Pat
     Parameters
     ----------
     plan : StudyPlan
-        From `plan_study`.
+        Result of `plan_study`.
     folder : str or Path
         Made if it is not there.
     words : str, default ""

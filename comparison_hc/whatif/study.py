@@ -18,7 +18,7 @@ from .designs import DESIGNS, QUESTIONS, WORDS, study_run
 from .forecast import N_WORLDS, StudyForecast, forecast_study
 from .lists import question_counts, study_lists
 from .needs import LEVEL, crossing, mean_and_ends, mean_in_words, monotone, needed, resampled_means, rounded
-from .pilot import PAIRED, ROWS_A_QUESTION, PilotFit, Slips, World, fit_pilot, most_levels, n_fit_runs
+from .pilot import PAIRED, ROWS_PER_QUESTION, PilotFit, Slips, World, fit_pilot, most_levels, n_fit_runs
 
 if TYPE_CHECKING:
     import altair
@@ -36,32 +36,32 @@ def default_levels(n_objects):
 
 @dataclass(frozen=True, eq=False)
 class StudyPlan:
-    """What to ask, whom, and what will come of it.
+    """Plan of a study: questions, people and the simulated results.
 
     Attributes
     ----------
     names : tuple of str
-        Of the objects.
+        Names of the objects.
     people : int
-        How many.
+        Number of people.
     minutes, seconds_per_answer : float
-        That each person has, and that an answer takes.
+        Time of each person in minutes, and time per answer in seconds.
     target : float
-        The AARI that is enough.
+        Target for the mean AARI.
     slips : Slips
         The probability of a response error, with its interval.
     fit : PilotFit, optional
-        What a pilot says.
+        Result of `fit_pilot`, if there is a pilot.
     worlds : tuple of World
         The one in which the plan was made, one with less clear groups, one with clearer ones.
     runs : pandas.DataFrame
         All simulated studies.
     design, method : str
-        What is recommended.
+        Recommended design of the questions, and method for the tree.
     seed : int
-        Of the simulation and the lists.
+        Seed of the simulation and of the lists.
     forecast : StudyForecast, optional
-        Of agreement and stability.
+        Forecast of agreement and stability.
 
     Examples
     --------
@@ -87,12 +87,12 @@ class StudyPlan:
 
     @property
     def per_person(self) -> int:
-        "Questions that a person has time for."
+        "Number of questions that a person has time for."
         return floor(60 * self.minutes / self.seconds_per_answer)
 
     @property
     def new_per_person(self) -> int:
-        "Questions of a person that are not asked again to check them."
+        "Number of questions of a person without the repeated ones."
         return question_counts(self.per_person)[0]
 
     @property
@@ -101,23 +101,23 @@ class StudyPlan:
         return int(self.runs["repetition"].max()) + 1
 
     def questions_of(self, people: float) -> int:
-        """New questions of so many people, at least one.
+        """Number of new questions that a number of people answer, at least one.
 
         Parameters
         ----------
         people : float
-            How many.
+            Number of people.
 
         Returns
         -------
         int
-            How many questions.
+            Number of questions.
         """
         return max(1, round(people * self.new_per_person))
 
     @property
     def sizes(self) -> list[int]:
-        "Numbers of questions at which the curves are played."
+        "Numbers of questions at which studies are simulated."
         return sorted({self.questions_of(self.people * factor) for factor in FACTORS})
 
 
@@ -145,49 +145,49 @@ def plan_study(
     progress: Callable[[int, int], Any] | None = None,
     n_worlds: int = N_WORLDS,
 ) -> StudyPlan:
-    """Say by simulation what to ask, how many people, and what they will reach.
+    """Plan a study by simulation: which questions, how many people, and the expected result.
 
     Parameters
     ----------
     objects : int or sequence of str, optional
-        How many, from 6, or their names; by default those of the pilot.
+        Number of objects (at least 6) or their names; by default those of the pilot.
     people : int, default 20
-        How many.
+        Number of people.
     minutes : float, default 15
-        Of each.
+        Time of each person in minutes.
     noise : float, optional
         Probability of a response error, below 0.5; by default from the pilot's repeated questions, else 0.15.
     seconds_per_answer : float, default 6
-        That an answer takes a person.
+        Time per answer in seconds.
     pilot : Triplets, optional
-        Answers that are there already.
+        Answers of a pilot study.
     pilot_design : {"triplets", "odd-one-out", "central", "adaptive", "grid"}, default "triplets"
-        What they were asked.
+        Design of the pilot's questions.
     target : float, default 0.8
-        The AARI that is enough.
+        Target for the mean AARI.
     designs : str or sequence of str
-        To compare; by default "triplets", "odd-one-out", "central" and "adaptive".
+        Designs to compare; by default "triplets", "odd-one-out", "central" and "adaptive".
     delta_over_sigma : float, default 2
-        How clear the groups are, where there is no pilot.
+        Separation of the groups if there is no pilot.
     n_levels : int, optional
-        Of the hidden tree, where there is no pilot; by default groups of about eight at the bottom.
+        Number of levels of the hidden tree if there is no pilot; by default the lowest groups have about eight objects.
     repeat : int, default 8
-        Simulated studies of each setting.
+        Number of simulated studies of each setting.
     seed : int, default 0
-        Other draws of everything.
+        Seed of all random choices.
     n_jobs : int, default 1
-        Workers; −1 for one per core.
+        Number of workers, −1 for one per core.
     journal : str or Path, optional
         File that keeps finished runs, and from which the same call continues.
     progress : callable, optional
-        Called with (runs done, runs in all), those that a pilot and the forecast need included.
+        Called with (runs done, runs in all), including those of the pilot and of the forecast.
     n_worlds : int, default 240
-        Simulated worlds behind the forecast of agreement and stability, at least 40.
+        Number of simulated worlds for the forecast of agreement and stability, at least 40.
 
     Returns
     -------
     StudyPlan
-        For `plan_sentences`, `plan_chart`, `plan_lists` and `write_plan`.
+        The plan, which `plan_sentences`, `plan_chart`, `plan_lists` and `write_plan` take.
 
     Raises
     ------
@@ -240,7 +240,7 @@ def plan_study(
     known = dict(noise=noise if slips.n_repeated or fit is None and noise is not None else None)
     known |= dict(pilot=pilot, pilot_design=pilot_design if pilot is not None else plan.design)
     known |= dict(method=plan.method, n_worlds=n_worlds, rng=seed, progress=lambda done, _: report(simulated + done))
-    n_rows = max(40, plan.questions_of(people) * ROWS_A_QUESTION[plan.design])
+    n_rows = max(40, plan.questions_of(people) * ROWS_PER_QUESTION[plan.design])
     return replace(plan, forecast=forecast_study(n_rows, n_objects=len(names), design=plan.design, **known))
 
 
@@ -361,12 +361,12 @@ def one_more_person(plan):
 
 
 def plan_sentences(plan: StudyPlan) -> list[str]:
-    """Say what to do, and what it will reach.
+    """Describe the plan and its simulated results in sentences.
 
     Parameters
     ----------
     plan : StudyPlan
-        From `plan_study`.
+        Result of `plan_study`.
 
     Returns
     -------
@@ -412,9 +412,9 @@ def plan_sentences(plan: StudyPlan) -> list[str]:
 
 
 def _rows_words(plan, budget):
-    "How many comparisons the questions give, where that is not one each."
-    each = ROWS_A_QUESTION[plan.design]
-    return f". Each question gives {each} comparisons, so there are {each * budget:,}" if each > 1 else ""
+    "The number of comparisons that the questions give, if it is not one each."
+    each = ROWS_PER_QUESTION[plan.design]
+    return f". Each question gives {each} comparisons, which makes {each * budget:,}" if each > 1 else ""
 
 
 def _levels(world):
@@ -459,7 +459,7 @@ def _enough_words(plan, found, x):
 
 
 def _most_words(plan, x):
-    "How many are enough to be nearly sure."
+    "A sentence on the number of people with which nearly all simulated studies reach the target."
     most, questions = enough_for_most(plan)
     who = f"{most} of {plan.n_repetitions} simulated studies"
     if isfinite(questions):
@@ -472,7 +472,7 @@ def _most_words(plan, x):
 
 
 def _world_sentences(plan):
-    "How it would be elsewhere, and with other designs."
+    "Sentences on other worlds and other designs."
     said, main = [], plan.worlds[0]
     for world in dict.fromkeys(plan.worlds[1:]):
         if world != main:
@@ -531,7 +531,7 @@ def plan_chart(plan: StudyPlan) -> altair.LayerChart:
     Parameters
     ----------
     plan : StudyPlan
-        From `plan_study`.
+        Result of `plan_study`.
 
     Returns
     -------
@@ -568,19 +568,19 @@ def plan_chart(plan: StudyPlan) -> altair.LayerChart:
 
 
 def plan_lists(plan: StudyPlan, people: int | None = None) -> dict[str, DataFrame]:
-    """Write down the question lists of the study.
+    """Return the lists of questions of the study.
 
     Parameters
     ----------
     plan : StudyPlan
-        From `plan_study`.
+        Result of `plan_study`.
     people : int, optional
-        How many; by default all.
+        Number of people; by default all.
 
     Returns
     -------
     dict of str to pandas.DataFrame
-        By person, a row a question.
+        {person: list with one row per question}.
 
     Examples
     --------

@@ -31,20 +31,20 @@ ENDINGS = (".csv", ".parquet", ".svg", ".png", ".pdf", ".html")
 
 @dataclass(frozen=True, eq=False)
 class WhatIf:
-    """Runs of one model at all combinations of values, and what they say.
+    """Runs of one model at all combinations of values, with conclusions.
 
     Attributes
     ----------
     model : Model
-        Whose runs they are.
+        Model of the runs.
     values : dict
         Values of all parameters, by name.
     table : pandas.DataFrame
-        A row a run: parameters, repetition, run_seed, measured values, seconds.
+        One row per run: parameters, repetition, run_seed, measured values, seconds.
     target : float, optional
-        What is enough.
+        Target for the mean of the measure.
     said : tuple of str
-        What was chosen for the reader.
+        Sentences on the values that were chosen automatically.
     again : str
         The command that makes the same runs.
 
@@ -153,7 +153,7 @@ class WhatIf:
         Returns
         -------
         Path
-            Where it is.
+            Path of the file.
 
         Raises
         ------
@@ -194,23 +194,24 @@ def whatif(
     Parameters
     ----------
     model : {"planted", "flat", "adaptive", "link"}
-        Of Ghoshdastidar et al. (2019), Perrot et al. (2020), Emamjomeh-Zadeh and Kempe (2018) or Balcan et al. (2020).
+        Model of the paper by Ghoshdastidar et al. (2019), Perrot et al. (2020), Emamjomeh-Zadeh and Kempe (2018), or
+        Balcan et al. (2020).
     repeat : int, optional
         Repetitions; by default as many as fit into a minute, or the paper's if `exact`.
     exact : bool, default False
-        Whether what is not said is as in the paper, however long it takes.
+        Whether parameters that are not given have the values of the paper, however long it takes.
     target : float, optional
-        The measure that is enough; by default 0.9 for AARI and ARI.
+        Target for the mean of the measure; by default 0.9 for AARI and ARI.
     seed : int, default 0
-        Other draws of everything.
+        Seed of all random choices.
     n_jobs : int, default 1
-        Workers; −1 for one per core. Results do not depend on it.
+        Number of workers, −1 for one per core; does not change the results.
     journal : str or Path, optional
         File that keeps finished runs, and from which the same call continues.
     progress : callable, optional
         Called with (runs done, runs in all); the second number may change once.
     **parameters : object
-        Of the model: a value, several, or words such as "0.5:2:0.25".
+        Parameters of the model: a value, several, or a text such as "0.5:2:0.25".
 
     Returns
     -------
@@ -249,7 +250,10 @@ def whatif(
     def runs(numbers, before=0):
         grid = [{**one, "repetition": r} for one in settings for r in numbers]
         ahead = len(settings) * (len(numbers) + (1 if before else 0))
-        counted = lambda done, _: report(before + done, ahead)  # noqa: E731
+
+        def counted(done, _):
+            report(before + done, ahead)
+
         return run_experiment(model.run(), grid, journal, n_jobs, seed, counted, paired=model.free)
 
     if repeat is None and exact:

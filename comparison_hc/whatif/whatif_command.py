@@ -1,4 +1,4 @@
-"""The words of a sweep, its sentences on the screen, its files, and what is said when it is interrupted."""
+"""The command `whatif`: options of each model, printed conclusions and files."""
 
 from ..core.parallel import check_workers, command_bar
 from ..core.screen import say

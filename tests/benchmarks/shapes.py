@@ -16,7 +16,7 @@ import numpy as np
 from comparison_hc import Triplets
 from comparison_hc.core.additive import leaves_below, path_lengths, random_topology
 from comparison_hc.core.parallel import map_in_order
-from comparison_hc.dendrogram import random_topology as random_hierarchy
+from comparison_hc.dendrogram import random_tree as random_hierarchy
 from comparison_hc.evaluation import answer_shape
 
 N, ANSWERS, SCALE, SPLITS = 16, 3000, 3.0, 5
